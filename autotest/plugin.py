@@ -393,14 +393,14 @@ def _sum_up(session: pytest.Session, state: State) -> None:
         session.config.workeroutput["autotest_problems"] = state.problems  # type: ignore[attr-defined]
         return
     if not (state.started or session.config.pluginmanager.hasplugin("dsession")):
-        state.text = _of_an_earlier_run(session, state)
+        state.text = _of_an_earlier_run(state)
         return
     if state.problems and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
         session.exitstatus = pytest.ExitCode.USAGE_ERROR  # as without workers
     folder = state.options.folder
     interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
     if folder is None or not folder.is_dir():
-        state.text = "interrupted before a test had begun" if interrupted else ""
+        state.text = "interrupted before a test had begun" if interrupted else _of_an_earlier_run(state)
         return
     from autotest.commands.summary import sum_up
     from reports import RecordError, save_status
@@ -427,9 +427,9 @@ def _sum_up(session: pytest.Session, state: State) -> None:
         session.exitstatus = HARNESS_FAULT
 
 
-def _of_an_earlier_run(session: pytest.Session, state: State) -> str:
+def _of_an_earlier_run(state: State) -> str:
     """What is said where no test began, for a file could not be imported: the report is there, and may be green."""
-    if not (session.testsfailed and session.exitstatus == pytest.ExitCode.INTERRUPTED):
+    if not state.uncollected.shown:
         return ""
     from autotest.errors import UsageError
 
@@ -440,7 +440,7 @@ def _of_an_earlier_run(session: pytest.Session, state: State) -> str:
     if folder is None:
         return ""
     page = folder.parent.parent / "index.html"
-    return f"no test began, so {os.path.relpath(page)} is about an earlier run" if page.is_file() else ""
+    return f"no @autotest test began, so {os.path.relpath(page)} is about an earlier run" if page.is_file() else ""
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

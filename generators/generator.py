@@ -36,7 +36,8 @@ class Generator:
         drawing = current_drawing.get(None)
         if drawing is None:
             raise OutsideCaseError(
-                f"{self!r} is used outside a case; generators have values only while an @autotest body runs"
+                f"{self!r} is used outside a case; generators have values only in the body of a test with @autotest() "
+                "above it"
             )
         return drawing.value_of(self)
 

@@ -13,6 +13,9 @@ from autotest import dual_tensor, each
 #: Values that no kernel treats apart: no halves, no zeros, no two alike.
 _ORDINARY = (0.3, -1.7, 2.3, 0.9, -2.6, 1.1, -0.4, 3.2, -1.2, 0.7, 1.6, -0.8, 2.9, -3.1, 0.6, 1.3)
 _WHOLE = (1, -2, 3, 2, -1, 4, 5, -3, 1, 2, -4, 3, 6, 1, -2, 5)
+#: Integers that float32 and float64 take for those beside them: in the same tensor, and at the same place of another.
+_WIDE = ((1 << 24) + 1, 1 << 24, -(1 << 53) - 1, -(1 << 53))
+_BESIDE = (1 << 24, (1 << 24) + 1, -(1 << 53), -(1 << 53) - 1)
 #: The sizes of tensors, of fewer dimensions the last of these, of more with a 2 before: no two alike, so that one is
 #: not taken for another.
 _SIZES = (5, 4, 3, 2)
@@ -157,9 +160,9 @@ def _with_corners(ordinary: list[Any], dtype: pytorch.dtype, values: str) -> lis
         least = pytorch.finfo(dtype).tiny / 4
         return [*(math.inf, -math.inf, -0.0, least)[: len(ordinary)], *ordinary[4:]]
     if values == "wide" and dtype == pytorch.int64:
-        return [*((1 << 24) + 1, -(1 << 53) - 1)[: len(ordinary)], *ordinary[2:]]
+        return [*_WIDE[: len(ordinary)], *ordinary[len(_WIDE) :]]
     if values == "beside" and dtype == pytorch.int64:
-        return [*(1 << 24, -(1 << 53))[: len(ordinary)], *ordinary[2:]]
+        return [*_BESIDE[: len(ordinary)], *ordinary[len(_BESIDE) :]]
     if values == "roots" and floating:
         # Two numbers whose squares are beyond the greatest one, and whose sum is not.
         root = 1.2 * float(pytorch.finfo(dtype).max) ** 0.5

@@ -84,6 +84,12 @@ ROWS = (
     Op("arange", lambda: args(pick(1 << 24, (1 << 24) + 1), (1 << 24) + 6, whole(1, 3)), "torch", variant="wide"),
     Op("arange", lambda: args(pick(5, 4, 0), pick(0, -3), pick(-2, -1, -0.5)), "torch", variant="down"),
     Op("linspace", lambda: args(pick(-1.0, 0, 3), pick(2.0, -1, 0), whole(0, 6)), "torch"),
+    Op(
+        "linspace",
+        lambda: args(pick(0, -4), pick(5, 7), whole(2, 6), dtype=pick(torch.int64, torch.int32)),
+        "torch",
+        variant="whole",
+    ),
     Op("logspace", lambda: args(pick(0.0, -1, 2), pick(2.0, -1.5), whole(0, 6)), "torch"),
     Op("eye", lambda: args(whole(0, 6)), "torch"),
     Op("eye", lambda: args(whole(0, 5), whole(0, 6)), "torch", variant="two"),

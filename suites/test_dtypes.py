@@ -158,7 +158,7 @@ def test_promotion(dtypes):
 
 #: Two operands of these dtypes, either first.
 _MIXED = [("float32", "float64"), ("int64", "float32"), ("int32", "int64"), ("uint8", "int8"), ("bool", "int64")]
-_MIXED += [("bool", "float32"), ("float16", "float32")]
+_MIXED += [("bool", "float32"), ("float16", "float32"), ("float16", "bfloat16")]
 #: What takes no floats, or none with a gradient.
 _OF_WHOLE = ("floor_divide", "bitwise_and", "bitwise_or", "bitwise_xor")
 #: Each pair in a case of its own.

@@ -33,6 +33,12 @@ _MANY = 2500
 #: Layers, what makes them, and how wide their random tensors are spread.
 RANDOM = [
     ("Linear", {"in_features": 25, "out_features": _MANY}, {"weight": 1 / 5, "bias": 1 / 5}),
+    (
+        "Bilinear",
+        {"in1_features": 25, "in2_features": 4, "out_features": _MANY},
+        {"weight": 1 / 5, "bias": 1 / 5},
+    ),
+    ("ConvTranspose3d", {"in_channels": 1, "out_channels": _MANY, "kernel_size": 2}, {"weight": 0.01, "bias": 0.01}),
     ("Conv1d", {"in_channels": 5, "out_channels": _MANY, "kernel_size": 5}, {"weight": 1 / 5, "bias": 1 / 5}),
     ("Conv2d", {"in_channels": 4, "out_channels": _MANY, "kernel_size": 5}, {"weight": 1 / 10, "bias": 1 / 10}),
     (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch as pytorch
 from rows import (
     Op,
     args,
@@ -22,7 +23,7 @@ from rows import (
     wrong_calls,
 )
 
-from autotest import autotest, nothing, oneof, torch
+from autotest import autotest, dual_tensor, nothing, oneof, torch
 
 
 def along(**named):
@@ -66,6 +67,14 @@ def met():
     return args(boundaries, tensor(rows, size(), low=0, high=5, dtype="int64"), right=right)
 
 
+def ordered():
+    """Draws descending boundaries with the order that they should have, and values that are among them."""
+    right = flag()
+    boundaries = torch.flip(torch.cumsum(tensor(2, 4, low=0, high=2, dtype="int64"), -1), (-1,))
+    order = dual_tensor(pytorch.arange(3, -1, -1).repeat(2, 1))
+    return args(boundaries, tensor(2, size(), low=0, high=5, dtype="int64"), right=right, sorter=order)
+
+
 ROWS = (
     *ops("sort argsort", along()),
     *ops("sort argsort", values(-1, 1), variant="default"),
@@ -75,6 +84,7 @@ ROWS = (
     Op("searchsorted", sequence, "torch", variant="default"),
     Op("searchsorted", sequences, "torch"),
     Op("searchsorted", met, "torch", variant="met"),
+    Op("searchsorted", ordered, "torch", variant="sorter"),
     *ops("nonzero argwhere", values(-1, 2, dtype=int), graph=False),
     Op(
         "nonzero",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from autotest.options.table import OPTIONS
@@ -10,6 +11,7 @@ from reports import (
     Summary,
     join_status,
     junit_xml,
+    load_status,
     markdown_text,
     merge_runs,
     png_picture,
@@ -22,6 +24,8 @@ from reports import (
     svg_picture,
 )
 
+#: What is said of a run whose records are whole, but whose end is not there.
+UNENDED = "pytest itself never ended, or still runs"
 #: Where the runs lie that a run's name alone is looked for in.
 USUAL = Path(str(OPTIONS["report"].default))
 
@@ -57,15 +61,18 @@ def merge_text(
     Raises ReportError where they do not belong together.
     """
     merged = merge_runs(folders, report)
-    summary, page = _sum_up(merged.folder)
+    summary, page = _sum_up(merged.folder, joined=True)
     status = join_status(merged, summary)
     text = f"{render(summary, width=width, color=color, encoding=encoding, page=page)}\n"
     missing = [f"{run} never ended: its tests that did not run are not in this report" for run in merged.unended]
     return status, text, missing
 
 
-def _sum_up(run: Path) -> tuple[Summary, Path]:
-    """Write a run's summary.json and page anew; the summary and the page."""
+def _sum_up(run: Path, *, joined: bool = False) -> tuple[Summary, Path]:
+    """Write a run's summary.json and page anew; the summary and the page. What is `joined` has no end of its own."""
     summary = summarize(read_run(run))
+    # Workers whose pytest was killed end their tests in order: nothing else says that the others never began.
+    if summary.complete and not joined and load_status(run) is None:
+        summary = replace(summary, stops=(UNENDED,))
     save_summary(run, summary)
     return summary, save_site(run, summary)

@@ -30,7 +30,8 @@ def run_pytest(paths: Sequence[str], workers: str, options: Mapping[str, Any]) -
     count = processes(workers)
     # pytest would rewrite the asserts of plugin packages; ours are imported already, and their asserts are for readers.
     ignored = ["-W", "ignore:Module already imported so cannot be rewritten"]
-    arguments = [*ignored, *paths, *pytest_arguments(options)]
+    # A file that cannot be imported is red; with workers or without, the tests of the others run.
+    arguments = [*ignored, "--continue-on-collection-errors", *paths, *pytest_arguments(options)]
     if count:
         # A pytest worker dies only of what is not ours; none of its tests should be lost for it.
         arguments = ["-n", str(count), "--max-worker-restart", "1000", *arguments]

@@ -209,7 +209,7 @@ def tensor_difference(
 def failure_difference(program: Program, failure: Failure, phase: Phase) -> Difference:
     """A call that ended otherwise than on the reference, as a Difference."""
     where = "the program"
-    raised = failure.classes[0] if failure.classes else ""
+    raised = failure.classes[0] if failure.kind in ("exception", "exception_class") else ""
     if failure.call is not None:
         call = program.calls[failure.call]
         where = call.op

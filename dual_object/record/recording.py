@@ -62,7 +62,8 @@ def recording(what: str) -> Recording:
         return outside_cases.get()()
     except LookupError:
         raise OutsideCaseError(
-            f"{what} is used outside a case; dual calls have a meaning only while an @autotest body runs"
+            f"{what} is used outside a case; dual calls have a meaning only in the body of a test with @autotest() "
+            "above it"
         ) from None
 
 

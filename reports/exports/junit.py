@@ -90,10 +90,11 @@ def _case(test: str, rows: Sequence[Divergence], summary: Summary) -> ET.Element
         case.set("line", str(summary.lines[test]))
     red = [row for row in rows if is_red(row.level)]
     outcome = summary.outcomes.get(test)
+    error = [summary.errors[test]] if test in summary.errors else []
     if red:
-        _problem(case, "failure", _message(red), _details(red, summary.evidence, summary.repros))
+        _problem(case, "failure", _message(red), [*_details(red, summary.evidence, summary.repros), *error])
     elif outcome == "failed":
-        _problem(case, "failure", "failed without a divergence", ["The output of pytest tells why."])
+        _problem(case, "failure", "failed without a divergence", error or ["The output of pytest tells why."])
     elif outcome == "skipped":
         ET.SubElement(case, "skipped")
     elif outcome is None:

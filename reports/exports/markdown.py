@@ -204,7 +204,7 @@ def _tail(summary: Summary) -> Iterator[str]:
         ("Tests that did not end", () if summary.running else summary.open_tests),
         ("Faults of the harness", summary.faults),
         ("Damaged records", summary.damage),
-        ("Failed without a divergence", summary.failures),
+        (summary.failed_title, summary.failures),
     ):
         if not names:
             continue

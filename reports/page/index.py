@@ -191,6 +191,7 @@ def render_page(
             for reason, count in captures.besides(summary.graph.skipped).items()
         ],
         notices=_notices(summary),
+        failed_title=summary.failed_title,
         failures=[(test, summary.errors.get(test, ""), summary.traces.get(test)) for test in summary.failed],
         slowest=[(duration(slow.seconds), slow.test) for slow in summary.slowest],
         runs=runs,

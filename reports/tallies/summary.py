@@ -183,7 +183,7 @@ class Summary:
         loose: sentences about tests that allow far more than that.
         unexpected: the number of cases that diverged, or in which the target ended, with a red divergence.
         unexpected_tests: the tests that hold them.
-        failed: the names of the failed tests without a red divergence.
+        failed: the names of the failed tests without a red divergence, or that raised something besides.
         errors: what such tests raised, as far as that is known, by test.
         traces: the tracebacks of those that raised no sentence of ours, by test.
         confirmed: the number of remembered cases that align now.
@@ -276,8 +276,14 @@ class Summary:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """The failed tests without a red divergence, each with what it raised: `t.py::test_a: ValueError: no`."""
+        """These failed tests, each with what it raised: `t.py::test_a: ValueError: no`."""
         return tuple(f"{test}: {self.errors[test]}" if test in self.errors else test for test in self.failed)
+
+    @property
+    def failed_title(self) -> str:
+        """What stands above the failed tests."""
+        besides = {row.test for row in self.divergences} & {*self.failed}
+        return "Failed otherwise" if besides else "Failed without a divergence"
 
     @property
     def programs(self) -> dict[str, str]:

@@ -391,7 +391,9 @@ class _Tally:
         divergences = tuple(row for row in rows if row.level in RED_LEVELS)
         by_level = {level: tuple(row for row in rows if row.level == level) for level in LEVELS}
         failed = {test for test, outcome in self._outcomes.items() if outcome == "failed"}
-        bad_tests = {row.test for row in divergences} | set(self._unexpected)
+        diverged = {row.test for row in divergences} | set(self._unexpected)
+        # What a test raised besides is told, too.
+        otherwise = {test for test in failed if test not in diverged or test in self._errors}
         timed = [(seconds, test) for test, seconds in self._tests.items() if seconds is not None]
         slowest = heapq.nsmallest(SLOWEST, timed, key=lambda item: (-item[0], item[1]))
         return Summary(
@@ -429,10 +431,10 @@ class _Tally:
             stricter=by_level["stricter"],
             evidence={name: self._completed(name, evidence) for name, (_, _, evidence) in self._evidence.items()},
             unexpected=self._unexpected.total(),
-            unexpected_tests=len(bad_tests),
-            failed=tuple(sorted(failed - bad_tests)),
-            errors={test: self._errors[test] for test in sorted(failed - bad_tests) if test in self._errors},
-            traces={test: self._traces[test] for test in sorted(failed - bad_tests) if test in self._traces},
+            unexpected_tests=len(diverged),
+            failed=tuple(sorted(otherwise)),
+            errors={test: self._errors[test] for test in sorted(otherwise) if test in self._errors},
+            traces={test: self._traces[test] for test in sorted(otherwise) if test in self._traces},
             running=tuple(sorted(self._running.values())),
             open_tests=tuple(sorted(test for test, seconds in self._tests.items() if seconds is None)),
             stops=tuple(self._stops),

@@ -88,7 +88,7 @@ class _Page:
         self._names("Faults of the harness", summary.faults)
         self._names("Damaged records", summary.damage)
         self._names("Remembered cases", summary.forgotten)
-        self._names("Failed without a divergence", summary.failures)
+        self._names(summary.failed_title, summary.failures)
         self._names("Loose tolerances", summary.loose)
         self._inference()
         self._causes()

@@ -536,7 +536,9 @@ def test_report_of_an_earlier_run(tmp_path: Path) -> None:
     run_pytest(tmp_path, {"test_a.py": fine}, "-q")
     outcome = run_pytest(tmp_path, {"test_a.py": "import nosuch\n"}, "-q")
     assert outcome.status == pytest.ExitCode.INTERRUPTED
-    assert "no test began, so autotest-report/index.html is about an earlier run" in " ".join(outcome.out.split())
+    assert "no @autotest test began, so autotest-report/index.html is about an earlier run" in " ".join(
+        outcome.out.split()
+    )
 
 
 @pytest.mark.parametrize("module", ["pytest", "autotest"])

@@ -83,7 +83,8 @@ def test_calling_oneof_outside_a_case_is_an_error() -> None:
     with pytest.raises(OutsideCaseError) as caught:
         oneof(1, 2)()
     assert str(caught.value) == (
-        "oneof(1, 2) is used outside a case; generators have values only while an @autotest body runs"
+        "oneof(1, 2) is used outside a case; generators have values only in the body of a test with @autotest() "
+        "above it"
     )
 
 

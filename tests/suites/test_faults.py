@@ -264,6 +264,10 @@ STRUCK = {
         "test_matmul.py", ("test_special_matrices[det]",), ("test_special_matrices[linalg.slogdet]",)
     ),
     "plant_rare": Struck("test_layers.py", ("test_op[torch.nn.HuberLoss]",), ("test_op[torch.nn.SoftMarginLoss]",)),
+    # Boundaries that come with their order.
+    "plant_disordered": Struck(
+        "test_sorting.py", ("test_op[torch.searchsorted-sorter]",), ("test_op[torch.searchsorted-met]",)
+    ),
     # How wide weights are spread before a nonlinearity.
     "plant_slope": Struck(
         "contract/test_init_contract.py",
@@ -318,6 +322,7 @@ SHARED = {
         "plant_rootless",
         "plant_singular",
         "plant_rare",
+        "plant_disordered",
     ): "torch",
     ("plant_forgetful", "plant_late", "plant_redrawn"): "oneflow",
     ("plant_unsaved", "plant_graph_silent", "plant_undecayed"): "oneflow",

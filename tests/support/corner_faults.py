@@ -69,3 +69,13 @@ def plant_rare(adapter: Any) -> None:
     """Forget where a loss begins to be linear."""
     loss = torch.nn.functional.huber_loss
     torch.nn.functional.huber_loss = lambda x, y, reduction="mean", delta=1.0: loss(x, y, reduction, 2 * delta)
+
+
+def plant_disordered(adapter: Any) -> None:
+    """Forget on which side to place where an order is given."""
+    place = torch.searchsorted
+
+    def searchsorted(boundaries: Any, values: Any, *, sorter: Any = None, right: bool = False, **named: Any) -> Any:
+        return place(boundaries, values, sorter=sorter, right=right and sorter is None, **named)
+
+    torch.searchsorted = searchsorted

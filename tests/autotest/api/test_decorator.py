@@ -212,7 +212,8 @@ def test_generator_outside_a_case(session: Session) -> None:
     with pytest.raises(Exception, match=r"random_tensor\(\) is used outside a case") as also:
         random_tensor()
     assert str(also.value) == (
-        "random_tensor() is used outside a case; dual calls have a meaning only while an @autotest body runs"
+        "random_tensor() is used outside a case; dual calls have a meaning only in the body of a test with @autotest() "
+        "above it"
     )
 
 

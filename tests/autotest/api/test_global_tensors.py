@@ -91,7 +91,8 @@ def test_random_placement_is_one_value_in_a_case(session: Session) -> None:
     with pytest.raises(OutsideCaseError) as caught:
         random_placement().value()
     assert str(caught.value) == (
-        "random_placement() is used outside a case; generators have values only while an @autotest body runs"
+        "random_placement() is used outside a case; generators have values only in the body of a test with @autotest() "
+        "above it"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -12,6 +13,16 @@ from click.testing import CliRunner
 from autotest.cli import main
 from autotest.commands.report import report_text
 from reports import RecordWriter
+from support.runs import run_pytest
+
+FINE = """
+from autotest import autotest, random_tensor, torch
+
+
+@autotest(n=1, coverage="none")
+def test_x():
+    return torch.abs(random_tensor(ndim=1))
+"""
 
 
 @pytest.fixture
@@ -41,3 +52,17 @@ def test_no_bytes_for_a_terminal(run: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert str(refused.value) == (
         "format=png, but standard output is a terminal: autotest report --format png > run.png"
     )
+
+
+def test_a_run_that_never_ended(tmp_path: Path) -> None:
+    """Workers whose pytest was killed end their tests in order: what tells is that the run has no exit status."""
+    outcome = run_pytest(tmp_path, {"test_x.py": FINE}, "-q")
+    [folder] = (tmp_path / "autotest-report" / "runs").iterdir()
+    before = report_text(folder, "text", width=80, color=False, encoding="utf-8")
+    assert before.startswith("aligned: 1 case of 1 test, "), outcome.out
+    (folder / "exit-status").unlink()
+    text = report_text(folder, "text", width=120, color=False, encoding="utf-8")
+    said = "pytest itself never ended, or still runs"
+    assert text.startswith(f"UNFINISHED: {said}; so far 1 case of 1 test aligned"), text
+    told = json.loads((folder / "summary.json").read_text())
+    assert (told["complete"], told["stops"]) == (False, [said])

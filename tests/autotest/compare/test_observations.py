@@ -408,8 +408,9 @@ def test_failures_end_the_comparison(failure: Failure, message: str) -> None:
     """A failure that ended the target's run is told; what it then could not show is not."""
     actual = Observation(failures=[failure], ended=True)
     found = compared(program(), Observation(outputs={1: ONE}), actual, Rules())
+    raised = failure.classes[0] if failure.kind == "exception" else ""
     assert found == [
-        Difference("eager_forward", failure.kind, found[0].where, message, call=failure.call),
+        Difference("eager_forward", failure.kind, found[0].where, message, call=failure.call, raised=raised),
     ]
 
 

@@ -595,7 +595,8 @@ def test_outside_a_case():
         with pytest.raises(OutsideCaseError) as caught:
             call()
         assert str(caught.value) == (
-            f"{name} is used outside a case; dual calls have a meaning only while an @autotest body runs"
+            f"{name} is used outside a case; dual calls have a meaning only in the body of a test with @autotest() "
+            "above it"
         )
 
 

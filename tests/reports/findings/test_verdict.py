@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reports import headline, markdown_text, render
+from reports import headline, junit_xml, markdown_text, render
 from reports.findings.verdict import broken
 from reports.page.index import render_page
 
@@ -49,6 +49,21 @@ def test_divergent_beside_other_failures(summed, case, ended, row):
     records = case(verdict="divergent", divergences=[row()])
     words = headline(summed(*records, ended(outcome="failed"), ended("t::b", outcome="failed"), ended("t::c")))
     assert words == f"DIVERGENT: 1 divergence in 1 of 3 tests, 1 failed otherwise, {BOTH}"
+
+
+def test_what_a_divergent_test_raised_besides(summed, case, ended, row):
+    """A test that diverges and raises is told of both; one that only diverges raises what tells of that."""
+    records = case(verdict="divergent", divergences=[row()])
+    summary = summed(*records, {**ended(outcome="failed"), "error": "autotest.UsageError: no"})
+    assert headline(summary) == f"DIVERGENT: 1 divergence in 1 of 1 test, 1 failed otherwise, {BOTH}"
+    assert (summary.failures, summary.failed_title) == (
+        ("test_x.py::test_a: autotest.UsageError: no",),
+        "Failed otherwise",
+    )
+    assert "Failed otherwise\n  test_x.py::test_a: autotest.UsageError: no\n" in render(summary, 120)
+    assert "**Failed otherwise**" in markdown_text(summary)
+    assert "autotest.UsageError: no" in junit_xml(summary)
+    assert summed(*records, ended(outcome="failed")).failures == ()
 
 
 def test_failed(summed, case, ended):

@@ -213,7 +213,8 @@ def test_what_it_refuses(reference: Reference) -> None:
     with pytest.raises(OutsideCaseError) as outside:
         random_program()
     assert str(outside.value) == (
-        "random_program() is used outside a case; dual calls have a meaning only while an @autotest body runs"
+        "random_program() is used outside a case; dual calls have a meaning only in the body of a test with "
+        "@autotest() above it"
     )
 
 

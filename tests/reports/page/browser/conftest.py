@@ -212,6 +212,7 @@ def sample_top() -> Data:
         "graph": ("97.5 %: 1,209 of 1,240 cases, 310 backward too.", [(19, "its eager run failed"), (12, HOSTILE)]),
         "first": [],
         "first_view": "divergences",
+        "failed_title": "Failed without a divergence",
         "failures": [
             ("suites/test_unary.py::test_broken", "AssertionError: 1 is not 2", f">   assert 1 == 2, '{HOSTILE}'"),
             ("suites/test_unary.py::test_silent", "", None),
