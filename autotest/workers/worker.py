@@ -148,7 +148,8 @@ class Worker:
             how = f"did not start in {self._start_timeout:.0f} s" if gone.timed_out else self._how_it_ended()
             said = self.last_words()
             ended = f"target {self.target!r} died at import: {how}; its last words: {said or 'none'}"
-            if self._python is not None and "Error" not in said:  # whatever it is, it has not even begun
+            # What neither raises nor says what it wants is no Python, or has not even begun.
+            if self._python is not None and not any(word in said for word in ("Error", "should")):
                 ended += f"; {self._python} should be CPython, 3.10 or newer [--target-python]"
             raise EnvironmentFault(ended) from None
         if "refused" in message:

@@ -171,14 +171,18 @@ def test_ranks_need_the_target_in_their_own_process(python: str, tmp_path: Path)
     )
 
 
-def test_what_is_no_interpreter() -> None:
-    """What ends without a word is named, with the option that names it."""
-    supervisor = Supervisor(Launch("torch", python="/bin/true"), 60)
+@pytest.mark.parametrize(
+    ("program", "ended", "said"),
+    [("/bin/true", "0", "none"), ("/bin/ls", "2", "/bin/ls: cannot access 'torch': No such file or directory")],
+)
+def test_what_is_no_interpreter(program: str, ended: str, said: str) -> None:
+    """It is named, with the option that names it, whether it ends without a word or has its own."""
+    supervisor = Supervisor(Launch("torch", python=program), 60)
     with pytest.raises(Exception, match=r"died at import") as caught:
         supervisor.info()
     assert str(caught.value) == (
-        "target 'torch' died at import: exited with status 0; its last words: none; /bin/true should be CPython, 3.10 "
-        "or newer [--target-python]"
+        f"target 'torch' died at import: exited with status {ended}; its last words: {said}; {program} should be "
+        "CPython, 3.10 or newer [--target-python]"
     )
     supervisor.close()
 
