@@ -136,7 +136,9 @@ def test_unknown_argument_warns() -> None:
     ],
 )
 def test_command_passes_the_flags(monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...], flags: list[str]) -> None:
-    """`autotest run --drop-in --strict` are pytest's options of the same names."""
+    """`autotest run --drop-in --strict` are pytest's options of the same names; a file that cannot be imported ends no
+    run, with workers or without.
+    """
     calls: list[list[str]] = []
 
     def run(arguments: list[str]) -> int:
@@ -148,4 +150,4 @@ def test_command_passes_the_flags(monkeypatch: pytest.MonkeyPatch, given: tuple[
     assert result.exit_code == 0, result.output
     [arguments] = calls
     passed = [argument for argument in arguments if argument.startswith("--") and "=" not in argument]
-    assert passed == [f"--autotest-{flag}" for flag in flags]
+    assert passed == ["--continue-on-collection-errors", *(f"--autotest-{flag}" for flag in flags)]
