@@ -15,10 +15,9 @@ import pytest
 
 from autotest.options.table import OPTIONS
 from autotest.run.lending import lending
+from autotest.run.uncollected import MOST_TRACE
 from autotest.state import STATE, State, is_autotest
 
-#: So many characters of a traceback are recorded, its last ones.
-MOST_TRACE = 8000
 #: Seconds in which xdist's workers must end after Ctrl-C; they have got it as well.
 PATIENCE = 1.0
 

@@ -144,8 +144,8 @@ class _Question:
             call = program.calls[-1]
         elif divergence.call is not None and difference.part != "host" and program.training is None:
             call = program.calls[divergence.call]
-        alone = difference.part == "output" and call is not None and len(program.calls) == 1
-        result = difference.expected.dtype if alone and difference.expected is not None else ""
+        gives = difference.part == "output" and call is not None and len(program.calls) == 1
+        result = difference.expected.dtype if gives and difference.expected is not None else ""
         reruns = Reruns(reference, program, several=call is None, result=result)
         return cls(reruns, difference, mismatch, call, rewritten=rewritten)
 

@@ -120,6 +120,15 @@ def test_test_in_two_shards(shard, tmp_path):
         merge_runs([a, b], tmp_path / "m")
 
 
+def test_a_file_that_no_shard_could_collect(shard, ended, tmp_path):
+    """It is told by each of them, and once of all."""
+    shards = [
+        shard(name, f"t::{name}", records=[ended(f"t::{name}"), ended("bad.py", outcome="failed")]) for name in "ab"
+    ]
+    summary = summarize(read_run(merge_runs(shards, tmp_path / "m").folder))
+    assert (summary.tests, summary.failed) == (3, ("bad.py",))
+
+
 def test_one_folder_twice(shard, tmp_path):
     """The very same folder given twice is refused as well."""
     a = shard("a", "t::a")
