@@ -241,8 +241,7 @@ def test_nothing_collected(tmp_path: Path) -> None:
 
 def test_a_test_that_is_not_there(tmp_path: Path) -> None:
     """Workers of xdist say what pytest says without them, which it would swallow."""
-    run_pytest(tmp_path, {"test_two.py": TWO}, "--collect-only")
-    outcome = run_pytest(tmp_path, {}, "-n", "2", "test_two.py::test_third")
+    outcome = run_pytest(tmp_path, {"test_two.py": TWO}, "-n", "1", "test_two.py::test_third")
     assert outcome.status == 4, outcome.out
     assert [line for line in outcome.out.splitlines() if line.startswith(("ERROR", "("))] == [
         f"ERROR: not found: {tmp_path}/test_two.py::test_third",
@@ -250,7 +249,7 @@ def test_a_test_that_is_not_there(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("options", [["-n", "2"], ["--continue-on-collection-errors"]])
+@pytest.mark.parametrize("options", [["-n", "1"], ["--continue-on-collection-errors"]])
 def test_a_file_that_cannot_be_collected(tmp_path: Path, options: list[str]) -> None:
     """It is red in the report as well, which would be green otherwise: the tests beside it have run."""
     outcome = run_pytest(tmp_path, {"test_two.py": TWO, "test_bad.py": "import nosuch\n"}, "-q", *options)
