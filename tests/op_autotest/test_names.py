@@ -42,6 +42,7 @@ def test_shadowing_package_is_named_before_options_are_read(tmp_path: Path) -> N
     assert outcome.out.strip() == f"ERROR: {shadowed('reports', tmp_path / 'reports/__init__.py', tmp_path)}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("test", "way"),
     [("test_two.py", ["--import-mode=importlib"]), ("tests/test_two.py", [])],

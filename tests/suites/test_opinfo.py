@@ -81,6 +81,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     return Outcome(done.returncode, done.stdout, report)
 
 
+@pytest.mark.slow
 def test_planted_fault_turns_its_entry_red(outcome: Outcome) -> None:
     """A wrong result is a divergence of its own entry, in every case, and of no other."""
     assert outcome.status == 1
@@ -101,6 +102,7 @@ def test_planted_fault_turns_its_entry_red(outcome: Outcome) -> None:
     assert outcome.verdicts["cumsum", "divergent"] == 3
 
 
+@pytest.mark.slow
 def test_other_tests_of_an_op_and_layers_turn_red_alone(outcome: Outcome) -> None:
     """Further samples, other names, calls with the least arguments, and layers are compared, each by itself."""
     assert {test: outcome.tests[test] for test in OTHERS} == OTHERS
@@ -113,6 +115,7 @@ def test_other_tests_of_an_op_and_layers_turn_red_alone(outcome: Outcome) -> Non
     }
 
 
+@pytest.mark.slow
 def test_all_samples_are_cases(outcome: Outcome, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every sample that can be compared is one case, in the graph or eagerly, whatever the run's seed."""
     for folder in (ROOT / "suites", ROOT / "suites/opinfo"):
@@ -126,6 +129,7 @@ def test_all_samples_are_cases(outcome: Outcome, monkeypatch: pytest.MonkeyPatch
     assert outcome.cases[f"{SUITE}::test_entry[cat]"] + outcome.cases[f"{SUITE}::test_sample[cat]"] == samples
 
 
+@pytest.mark.slow
 def test_missing_entry_is_counted(outcome: Outcome) -> None:
     """An op that the target lacks is counted in each of its cases, and its test stays green."""
     [row] = outcome.summary["counted"]
@@ -134,6 +138,7 @@ def test_missing_entry_is_counted(outcome: Outcome) -> None:
     assert outcome.verdicts["diff", "divergent"] == 3
 
 
+@pytest.mark.slow
 def test_other_entries_are_aligned(outcome: Outcome) -> None:
     """Functions, methods, attributes and reflected operators are compared in every case."""
     for entry in ("exp", "cat", "float", "mT", "__rsub__"):
@@ -162,6 +167,7 @@ def test_one_sample_of_each_form_comes_first(monkeypatch: pytest.MonkeyPatch) ->
     assert plan.eager == (1, 5, 6, 2)
 
 
+@pytest.mark.slow
 def test_skips_say_why(outcome: Outcome) -> None:
     """What cannot be compared is skipped with its reason."""
     skips = re.findall(r"^SKIPPED \[1\] suites/opinfo/test_opinfo\.py:\d+: (.*)$", outcome.out, re.MULTILINE)
