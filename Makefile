@@ -36,7 +36,7 @@ $(STAMP): pyproject.toml constraints.txt .python-version
 
 build: $(STAMP)
 
-# What is laid out is the same on every seed; of drawn cases each test has a few, in static graphs, where most time goes.
+# What is laid out is the same on every seed. Drawn cases run in static graphs, too, which take long: a few besides.
 align: $(STAMP)
 	.venv/bin/autotest run suites -n auto --coverage arguments --drawn 3 $(ARGS)
 

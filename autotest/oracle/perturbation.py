@@ -248,7 +248,7 @@ class Reruns:
         """
         return UNITS * NEARER if self._dtypes & {"float64", "complex128"} else UNITS
 
-    @property
+    @cached_property
     def _finer(self) -> str:
         """The dtype of the result, where it is finer than all that the Program starts from; empty elsewhere."""
         starts = self._starts

@@ -26,6 +26,7 @@ from autotest.options import RunOptions, TestOptions
 from autotest.options.targets import launch
 from autotest.run.lending import lent
 from autotest.run.progress.stages import Progress
+from autotest.run.records import open_records
 from autotest.workers.launch import TARGET_PYTHON
 from autotest.workers.supervisor import Supervisor
 from autotest.workers.wrapped.configured import wanted
@@ -146,23 +147,8 @@ class Session:
     @cached_property
     def writer(self) -> RecordWriter | None:
         """The record file of this process, None where the run keeps no records (outside pytest)."""
-        from reports import RecordWriter
-
         folder = self.options.folder
-        if folder is None:
-            return None
-        return RecordWriter(
-            folder,
-            self.options.worker,
-            seed=self.options.seed,
-            inputs=self.options.inputs,
-            target=self.options.target,
-            environment=self.environment(),
-            command=self.options.command,
-            commit=self.options.commit,
-            selection=self.options.selection,
-            path=None if self.options.root is None else str(self.options.root),
-        )
+        return None if folder is None else open_records(folder, self.options.worker, self.environment(), self.options)
 
     def drawer(
         self, test: str, options: TestOptions, body: Callable[[], Any], dialect: Dialect | None = None

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from autotest.run.records import open_records
+
 if TYPE_CHECKING:
     from autotest.options import RunOptions
 
@@ -30,22 +32,9 @@ class Uncollected:
 
     def record(self, folder: Path, options: RunOptions) -> None:
         """Record each as a test that failed. Raises RecordError where it cannot be written."""
-        from reports import RecordWriter
-
         if not self.shown:
             return
-        with RecordWriter(
-            folder,
-            WORKER,
-            seed=options.seed,
-            inputs=options.inputs,
-            target=options.target,
-            environment={},
-            command=options.command,
-            commit=options.commit,
-            selection=options.selection,
-            path=None if options.root is None else str(options.root),
-        ) as writer:
+        with open_records(folder, WORKER, {}, options) as writer:
             for nodeid, text in self.shown.items():
                 writer.test(nodeid, 0.0, "failed", None, f"at collection: {_raised(text)}", text[-MOST_TRACE:])
 
