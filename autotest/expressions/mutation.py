@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import math
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -66,10 +65,9 @@ def mutate(text: str, others: Sequence[str], below: Below) -> str:
     """An expression with one thing changed, of those that it has; `others` are calls of the same op, whose keywords it
     may take over. It need not mean anything to PyTorch, nor to `parse`.
     """
-    tree = ast.parse(text, mode="eval")
     kinds = [_size, _shared_size, _rank, _dtype, _layout, _range, _constant, _dropped, _added, _swapped]
     while kinds:
-        changed = copy.deepcopy(tree)
+        changed = ast.parse(text, mode="eval")
         if kinds.pop(below(len(kinds)))(changed, others, below):
             return ast.unparse(ast.fix_missing_locations(changed))
     return text

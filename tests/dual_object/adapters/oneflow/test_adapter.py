@@ -9,11 +9,23 @@ import pytest
 
 from autotest.conformance.adapter import AdapterConformance
 from autotest.conformance.bodies import assert_same, same, same_without_collection, tensor, torch
+from autotest.workers.contracts import Answer
 from autotest.workers.supervisor import Supervisor
 from dual_object.record.namespace import dual
 from dual_object.replay.observation import Observation
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("oneflow") is None, reason="oneflow is not installed")
+
+_VARIABLE = """
+import os
+
+from autotest import contract
+
+
+@contract("This is what it is.", target="oneflow", of="env")
+def test_variable(flow, taken):
+    assert os.environ["ONEFLOW_VM_COMPUTE_ON_WORKER_THREAD"] == taken
+"""
 
 
 class TestOneflow(AdapterConformance):
@@ -82,3 +94,18 @@ class TestOneflow(AdapterConformance):
         cases = [recorded(lambda size=size: tensor(size) * 2) for size in range(1, 21)]
         for case, seen in zip(cases, self.eager(worker, *(case.program for case in cases)), strict=True):
             assert_same(case.seen, seen)
+
+    @pytest.mark.parametrize(("given", "taken"), [(None, "0"), ("1", "1")])
+    def test_computes_where_it_schedules(self, monkeypatch, tmp_path, given, taken):
+        """Unless the user says otherwise: a thread of its own is waited for busily."""
+        name = "ONEFLOW_VM_COMPUTE_ON_WORKER_THREAD"
+        monkeypatch.delenv(name, raising=False)
+        if given is not None:
+            monkeypatch.setenv(name, given)
+        (tmp_path / "test_variable.py").write_text(_VARIABLE)
+        supervisor = Supervisor("oneflow", 60)
+        try:
+            answer = supervisor.contract(str(tmp_path / "test_variable.py"), "test_variable", {"taken": taken})
+        finally:
+            supervisor.close()
+        assert answer == Answer("kept")
