@@ -104,7 +104,7 @@ test: $(STAMP)
 	$(PYTHON) -m pytest tests -m "not own_environment and not slow" -n $(TESTERS) --dist worksteal $(ARGS)
 
 # The tests of whole things, which take seconds each: kernels that are judged, runs that are killed or that ranks share,
-# campaigns, scripts, the tutorial, faults that a suite has to find. They take longer than all others together.
+# campaigns, scripts, the drop-in, the guides, faults that a suite has to find. They take longer than all others together.
 test-slow: $(STAMP)
 	$(PYTHON) -m pytest tests -m slow -n $(TESTERS) --dist worksteal $(ARGS)
 

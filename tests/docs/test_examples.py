@@ -72,6 +72,7 @@ def test_tutorial_and_readme_show_what_happens(tmp_path: Path) -> None:
     assert files == {block.file: block.text for block in blocks(TUTORIAL, "python") if block.file in files}
 
 
+@pytest.mark.slow
 def test_guides_run(tmp_path: Path) -> None:
     """Each test of the guides is green on PyTorch against itself: none is skipped, none compares nothing."""
     tests: set[str] = set()
@@ -92,6 +93,7 @@ def test_guides_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(importlib.util.find_spec("oneflow") is None, reason="oneflow is not installed")
+@pytest.mark.slow
 def test_global_tensors_run(tmp_path: Path) -> None:
     """docs/global-tensors.md: its test is green with the ledger that its command names, and would be red without, as
     the page says, for a `to_global` in the static graph alone. Its training is green on two ranks.

@@ -66,6 +66,7 @@ def strict(shared_run: SharedRun) -> Outcome:
 
 
 @needs_oneflow
+@pytest.mark.slow
 def test_sound_target_is_green(shared_run: SharedRun) -> None:
     """Without a fault every test passes and every level is empty."""
     outcome = shared_run("dropin-sound", FILES, *OPTIONS)
@@ -74,6 +75,7 @@ def test_sound_target_is_green(shared_run: SharedRun) -> None:
 
 
 @needs_oneflow
+@pytest.mark.slow
 def test_what_oneflow_fails_is_red(faulty: Outcome) -> None:
     """Each fault that OneFlow's harness fails fails here."""
     assert ended(faulty, "PASSED", "TestRed") == set(), faulty.out
@@ -83,6 +85,7 @@ def test_what_oneflow_fails_is_red(faulty: Outcome) -> None:
 
 
 @needs_oneflow
+@pytest.mark.slow
 def test_what_only_we_see_is_stricter(faulty: Outcome) -> None:
     """Each fault that OneFlow's harness lets pass passes here, and is told by its kind."""
     assert ended(faulty, "FAILED", "TestStricter") == set(), faulty.out
@@ -95,6 +98,7 @@ def test_what_only_we_see_is_stricter(faulty: Outcome) -> None:
 
 
 @needs_oneflow
+@pytest.mark.slow
 def test_strict_makes_all_red(strict: Outcome) -> None:
     """With --autotest-strict nothing is stricter, and each of those tests fails."""
     assert strict.summary["stricter"] == []
@@ -103,6 +107,7 @@ def test_strict_makes_all_red(strict: Outcome) -> None:
 
 
 @needs_oneflow
+@pytest.mark.slow
 def test_align_exception(shared_run: SharedRun) -> None:
     """With ONEFLOW_TEST_ALIGN_EXCEPTION a refusal that the target does not share is red."""
     env = {**FAULTS, "ONEFLOW_TEST_ALIGN_EXCEPTION": "1"}

@@ -12,7 +12,10 @@ import pytest
 
 from support.runs import BODIES, Outcome, run_pytest
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("oneflow") is None, reason="OneFlow is not installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(importlib.util.find_spec("oneflow") is None, reason="OneFlow is not installed"),
+]
 
 SharedRun = Callable[..., Outcome]
 FILES = {path.name: f"dropin/{path.name}" for path in sorted((BODIES / "dropin").glob("test_*.py"))}
