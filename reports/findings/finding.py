@@ -13,7 +13,7 @@ from reports.words.quantities import counted
 
 #: What is said beside the number of the divergences of a level.
 NOTES = {
-    "known": "explained by a ledger",
+    "known": "explained by a ledger or an xfail mark",
     "counted": "ops that the target lacks, does not support there or has no row for, counted by their tests",
     "stricter": "seen by these checks only, not red",
 }
