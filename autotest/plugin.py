@@ -9,7 +9,7 @@ import os
 import shlex
 from collections.abc import Generator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
@@ -17,6 +17,9 @@ from autotest.options.table import OPTIONS
 from autotest.run.lending import lending
 from autotest.run.uncollected import MOST_TRACE
 from autotest.state import STATE, State, is_autotest
+
+if TYPE_CHECKING:
+    from autotest.run.session import Session
 
 #: Seconds in which xdist's workers must end after Ctrl-C; they have got it as well.
 PATIENCE = 1.0
@@ -168,6 +171,29 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         (kept if shard.holds(test) else left).append(item)
     items[:] = kept
     config.hook.pytest_deselected(items=left)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
+    """No test of ours runs while another is set up."""
+    with lending(partial(_refuse, item)):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
+    """Nor while it is torn down."""
+    with lending(partial(_refuse, item)):
+        return (yield)
+
+
+def _refuse(item: pytest.Item, running: Session | None) -> NoReturn:
+    from autotest.errors import UsageError
+
+    raise UsageError(
+        f"a function that is decorated by @autotest is called before or after {item.nodeid}, as by a fixture, but it "
+        "should be a test, or be called by one: take @autotest off the fixture, and draw in the body of the test"
+    )
 
 
 @pytest.hookimpl(wrapper=True)

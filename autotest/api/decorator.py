@@ -8,6 +8,7 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any, TypeVar, overload
 
+from autotest.cases.places import bracketed, defined_at
 from autotest.errors import UsageError
 from autotest.options import Coverage, GradOrder, GraphBackward, Inputs, Lacking, Refusals, TestOptions
 
@@ -99,6 +100,7 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         @functools.wraps(function)
         def run(*args: Any, **kwargs: Any) -> None:
             __tracebackhide__ = True
+            _check_call(function, args, kwargs)
             from autotest.run.runner import run_test
 
             run_test(function, checked, functools.partial(function, *args, **kwargs))
@@ -109,9 +111,33 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     return decorate if body is None else decorate(body)
 
 
+def _check_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise UsageError where pytest cannot call what @autotest stands above, and the other tests of its file run."""
+    __tracebackhide__ = True
+    if isinstance(function, (staticmethod, classmethod)):
+        kind, own = type(function).__name__, function.__func__
+        raise UsageError(
+            f"{own.__qualname__} is a {kind}, but @autotest should stand above a function: "
+            f"put @{kind} above @autotest{bracketed(defined_at(own))}"
+        )
+    if hasattr(function, "autotest_options"):
+        own = inspect.unwrap(function)
+        raise UsageError(
+            f"{own.__qualname__} is decorated by @autotest twice: take one of both off{bracketed(defined_at(own))}"
+        )
+    try:
+        inspect.signature(function).bind(*args, **kwargs)
+    except TypeError as error:
+        raise UsageError(
+            f"{function.__qualname__} cannot be called as it is here: {error}; a method takes self, "
+            f"or has @staticmethod above @autotest{bracketed(defined_at(function))}"
+        ) from None
+
+
 def _refuse_unknown(options: dict[str, Any]) -> None:
     known = TestOptions.__dataclass_fields__
     for name, value in options.items():
         if name not in known:
-            near = get_close_matches(name, known, n=1) or [f"one of {', '.join(known)}"]
-            raise UsageError(f"{name}={value!r}, but should be {near[0]} [@autotest(...)]")
+            near = ["n"] if name == "cases" else get_close_matches(name, known, n=1)  # as the command has it
+            should = near[0] if near else f"one of {', '.join(known)}"
+            raise UsageError(f"{name}={value!r}, but should be {should} [@autotest(...)]")

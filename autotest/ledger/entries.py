@@ -356,6 +356,12 @@ def _entry(path: Path, target: str, table: Any, where: str) -> Entry:
         raise LedgerError(
             f"{where} has fingerprint={table['fingerprint']!r}, but should have * in its op and its facts alone"
         )
+    for name, part, known in (("phase", parts[1], PHASES), ("kind", parts[2], KINDS)):
+        if part not in known:
+            raise LedgerError(
+                f"{where} has the {name} {part!r} in fingerprint={table['fingerprint']!r}, "
+                f"but should have one of {', '.join(known)}"
+            )
     if table.get("strict", "proof") not in _STRICT:
         raise LedgerError(f"{where} has strict={table['strict']!r}, but should have one of {', '.join(_STRICT)}")
     try:

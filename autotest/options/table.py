@@ -69,6 +69,12 @@ def _seed(text: str) -> int:
     return int(text)
 
 
+def _folder(text: str) -> Path:
+    if not text:  # of that name the folder would be the current one
+        raise ValueError(text)
+    return Path(text)
+
+
 def _names(text: str) -> tuple[str, ...]:
     names = tuple(text.split(","))
     if not all(names):
@@ -112,7 +118,7 @@ TARGET = Kind(
     _target, "one of jax, oneflow, paddle, torch, torch:EXECUTOR, package.module:Class, or a name in pyproject.toml"
 )
 PYTHON = Kind(_interpreter)
-FOLDER = Kind(Path)
+FOLDER = Kind(_folder, "the path of a folder")
 WHOLE = Kind(_whole, "a whole number of at least 1")
 SECONDS = Kind(_seconds, "a number of seconds of at least 0")
 DEADLINE = Kind(_deadline, SECONDS.should)

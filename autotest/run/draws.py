@@ -16,10 +16,8 @@ from autotest.options import RunOptions
 
 #: A test may draw so many times its n before it gives up on the reference's refusals.
 DRAWS_PER_CASE = 20
-#: What to do about refusals, and about one that no draw is spared: a body that asks whether a whole tensor is true.
-_DRAWN = "draw what PyTorch takes, by narrower ranges, dtype= or requires_grad=False"
-_ASKED_OF = "Boolean value of Tensor with more than one value"
-_ASKED = "ask for one truth value, as (x > 0).all() is, or choose element by element with torch.where"
+#: What PyTorch says to a body that asks whether a whole tensor is true.
+_ASKED = "Boolean value of Tensor with more than one value"
 
 
 @dataclass(slots=True)
@@ -52,6 +50,10 @@ class Draws:
         while index < self._most and (self.accepted < self._wanted or self.drawer.listed is not None):
             yield self.run.first + index
             index += 1
+            if self.drawer.dialect.must_call and self.rejections and _ASKED in self.rejections[-1].reason:
+                # A tensor of a single element has a truth value: cases of those alone would pass for all.
+                self.refusal = self._asked(self.rejections[-1])
+                return
             if index == MISTAKEN_DRAWS and self._mistaken(lasting=True):
                 break
         if self._mistaken():
@@ -88,6 +90,13 @@ class Draws:
             f"so the call is mistaken, not what was drawn: correct it{bracketed(first.place)}\n\n{first.mistake.text}"
         )
 
+    def _asked(self, rejection: Rejection) -> RejectionError:
+        return RejectionError(
+            f"{self.drawer.test}: the body asks whether a whole tensor is true, which PyTorch refuses: "
+            f"ask for one truth value, as (x > 0).all() is, or choose element by element with torch.where"
+            f"{bracketed(rejection.place)}"
+        )
+
     def _refused(self, drawn: int) -> RejectionError:
         reasons = Counter(rejection.reason for rejection in self.rejections)
         reason, count = reasons.most_common(1)[0]
@@ -96,7 +105,7 @@ class Draws:
             f"{self.drawer.test}: the reference refused {sum(reasons.values())} of {drawn} draws, "
             f"so only {self.accepted} "
             f"of n={self._wanted} cases could run; the commonest reason ({count} times) is {reason}: "
-            f"{_ASKED if _ASKED_OF in reason else _DRAWN}{bracketed(place)}"
+            f"draw what PyTorch takes, by narrower ranges, dtype= or requires_grad=False{bracketed(place)}"
         )
 
 

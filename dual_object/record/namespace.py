@@ -41,6 +41,11 @@ class DualNamespace:
         path = f"{self._path}.{name}" if self._path else name
         if path == "set_default_device":
             raise ArgumentError("torch.set_default_device(...) moves what the harness makes, too: give calls a device=")
+        if path.startswith("testing.assert_"):
+            raise ArgumentError(
+                f"torch.{path}(...) holds two results of one side together: "
+                "return both, and each is held to the target's"
+            )
         member: Any = importlib.import_module("torch")
         for part in path.split("."):
             if member is sys.modules["torch"] and part in MOVES:  # `torch.to_global(x, ...)`

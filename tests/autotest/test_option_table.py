@@ -105,6 +105,7 @@ def test_options_of_pytest_go_behind_dashes(command: str, option: str, sentence:
 @pytest.mark.parametrize(
     ("option", "text", "sentence"),
     [
+        ("--report", "", "report='', but should be the path of a folder [--report]"),
         ("--seed", "x", "seed='x', but should be a whole number of at least 0, or 'random' [--seed]"),
         (
             "--target",

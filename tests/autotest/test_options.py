@@ -55,6 +55,7 @@ from dual_object.replay.adapter import BUILT_IN
             "check_layout, check_grad_use_random_data, graph_backward, missing, unsupported, refusals, inputs, "
             "coverage, seed, grad_order, because, fullgraph, train, accumulate, graph_configs [@autotest(...)]",
         ),
+        ({"cases": 5}, "cases=5, but should be n [@autotest(...)]"),
         ({"check_grpah": True}, "check_grpah=True, but should be check_graph [@autotest(...)]"),
         ({"train": 0}, "train=0, but should be a whole number of steps, at least 1, or None [@autotest(...)]"),
         ({"accumulate": 0}, "accumulate=0, but should be a whole number of batches, at least 1 [@autotest(...)]"),

@@ -618,4 +618,67 @@ def test_a_test_in_the_body_of_another(tmp_path: Path) -> None:
             f"a test of its own: take the decorator off one of them, and have the other call that [test_a.py:{line}]\n"
         )
         assert sentence in outcome.out
+    twice = "test_twice is decorated by @autotest twice: take one of both off [test_a.py:16]\n"
+    assert twice in outcome.out
     assert "faults of the harness" not in outcome.out
+
+
+MISPLACED = """
+import pytest
+
+from autotest import autotest, random_tensor, torch
+
+@autotest(n=2, coverage="none")
+def test_sound():
+    return torch.sin(random_tensor(ndim=1))
+
+@pytest.fixture
+@autotest(n=2, coverage="none")
+def drawn():
+    return torch.lgamma(random_tensor(ndim=1))
+
+def test_of_a_fixture(drawn):
+    pass
+
+@pytest.fixture
+def late():
+    yield
+    test_sound()
+
+def test_of_a_late_one(late):
+    pass
+
+class TestMethods:
+    @autotest(n=2, coverage="none")
+    def test_selfless():
+        return torch.sin(random_tensor(ndim=1))
+
+    @autotest(n=2, coverage="none")
+    @staticmethod
+    def test_static():
+        return torch.sin(random_tensor(ndim=1))
+
+    @staticmethod
+    @autotest(n=2, coverage="none")
+    def test_sound_static():
+        return torch.sin(random_tensor(ndim=1))
+"""
+
+
+def test_decorator_at_the_wrong_place(tmp_path: Path) -> None:
+    """It is told at the test that cannot run, and nothing of it is booked under another one."""
+    outcome = run_pytest(tmp_path, {"test_a.py": MISPLACED}, "-q")
+    assert "2 failed, 3 passed, 2 errors in " in outcome.out
+    words = "TestMethods.test_selfless cannot be called as it is here: too many positional arguments; a method takes "
+    for sentence in (
+        *(
+            f"a function that is decorated by @autotest is called before or after test_a.py::{name}, as by a fixture, "
+            "but it should be a test, or be called by one: take @autotest off the fixture, and draw in the body of the "
+            "test"
+            for name in ("test_of_a_fixture", "test_of_a_late_one")
+        ),
+        f"{words}self, or has @staticmethod above @autotest [test_a.py:27]\n",
+        "TestMethods.test_static is a staticmethod, but @autotest should stand above a function: "
+        "put @staticmethod above @autotest [test_a.py:31]\n",
+    ):
+        assert sentence in outcome.out, outcome.out

@@ -154,6 +154,20 @@ def test_stored_values_are_exact(dtype, tmp_path):
             "but should have * in its op and its facts alone",
         ),
         (
+            {"fingerprint": "torch/eager_forwards/value/relu/float32"},
+            "LEDGER: entry 1 of torch has the phase 'eager_forwards' in "
+            "fingerprint='torch/eager_forwards/value/relu/float32', but should have one of eager_forward, "
+            "eager_backward, eager_second, eager_update, global_forward, global_backward, graph_forward, "
+            "graph_backward, graph_update, graph_state, contract",
+        ),
+        (
+            {"fingerprint": "torch/eager_forward/vaule/relu/float32"},
+            "LEDGER: entry 1 of torch has the kind 'vaule' in fingerprint='torch/eager_forward/vaule/relu/float32', "
+            "but should have one of crash, timeout, out_of_memory, value, nonfinite, sign, random, shape, dtype, "
+            "structure, grad_missing, grad_extra, mutation, alias, requires_grad, exception, accepts_invalid, "
+            "exception_class, mode, broken, batch_only, layout, device, missing, unmapped, unsupported",
+        ),
+        (
             {"strict": "never"},
             "LEDGER: entry 1 of torch has strict='never', but should have one of proof, seen",
         ),

@@ -641,6 +641,18 @@ def test_import_paths(function, path):
     assert import_path(function) == path
 
 
+def test_assertions():
+    """What asserts of PyTorch's own results says nothing of the target's."""
+    with pytest.raises(ArgumentError) as caught:
+        _ = torch.testing.assert_close
+    told = (
+        "torch.testing.assert_close(...) holds two results of one side together: "
+        "return both, and each is held to the target's"
+    )
+    assert str(caught.value) == told
+    assert torch.testing.make_tensor  # is an op as any other
+
+
 def test_default_device():
     """What would move the harness's own tensors is refused, and the way out is named."""
     with pytest.raises(ArgumentError) as caught:
