@@ -15,7 +15,7 @@ import pytest
 
 from autotest.options.table import OPTIONS
 from autotest.run.lending import lending
-from autotest.run.uncollected import MOST_TRACE
+from autotest.run.unrecorded import MOST_TRACE
 from autotest.state import STATE, State, is_autotest
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
     state = State(config)
     config.stash[STATE] = state
     if state.worker is None:
-        config.pluginmanager.register(state.uncollected)
+        config.pluginmanager.register(state.unrecorded)
     if state.rank is not None:
         from autotest.ranks.plugin import RankPlugin
 
@@ -136,7 +136,8 @@ def pytest_handlecrashitem(crashitem: str, report: pytest.TestReport) -> None:
     from reports import last_ahead, last_begun
 
     node: Any = vars(report)["node"]
-    folder, worker = node.config.stash[STATE].options.folder, node.gateway.id
+    state: Any = node.config.stash[STATE]
+    folder, worker = state.options.folder, node.gateway.id
     whose = "the test's body"
     if (ahead := last_ahead(folder, worker)) is not None:
         whose = "the body of that case's test"
@@ -149,6 +150,7 @@ def pytest_handlecrashitem(crashitem: str, report: pytest.TestReport) -> None:
         f"worker {worker!r} of pytest ended; {told}. PyTorch has ended it, "
         f"or {whose}, or somebody from elsewhere: the target runs in a process of its own"
     )
+    state.unrecorded.ended[crashitem] = worker, report.longrepr
 
 
 def _is_ours(item: pytest.Item) -> bool:
@@ -431,7 +433,7 @@ def _sum_up(session: pytest.Session, state: State) -> None:
     from reports import RecordError, save_status
 
     with contextlib.suppress(RecordError):  # a folder that cannot be written is told of below
-        state.uncollected.record(folder, state.options)
+        state.unrecorded.record(folder, state.options)
     if state.ticker is not None:
         state.ticker.doing = "running the scripts of divergences, writing the report"
     try:
@@ -454,18 +456,16 @@ def _sum_up(session: pytest.Session, state: State) -> None:
 
 def _of_an_earlier_run(state: State) -> str:
     """What is said where no test began, for a file could not be imported: the report is there, and may be green."""
-    if not state.uncollected.shown:
+    if not state.unrecorded.shown:
         return ""
     from autotest.errors import UsageError
 
-    try:
-        folder = state.options.folder
-    except UsageError:  # it is told where a test asks for them
+    page = None
+    with contextlib.suppress(UsageError):  # it is told where a test asks for them
+        page = state.options.folder and state.options.folder.parent.parent / "index.html"
+    if page is None or not page.is_file():
         return ""
-    if folder is None:
-        return ""
-    page = folder.parent.parent / "index.html"
-    return f"no @autotest test began, so {os.path.relpath(page)} is about an earlier run" if page.is_file() else ""
+    return f"no @autotest test began, so {os.path.relpath(page)} is about an earlier run"
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -9,7 +9,7 @@ import pytest
 
 from autotest.campaign.environment import slot_input
 from autotest.ranks.environment import rank_input
-from autotest.run.uncollected import Uncollected
+from autotest.run.unrecorded import Unrecorded
 
 if TYPE_CHECKING:
     from autotest.options import RunOptions
@@ -36,7 +36,7 @@ class State:
         self.text = ""
         self.annotations: Sequence[str] = ()
         self.problems: list[str] = []
-        self.uncollected = Uncollected()
+        self.unrecorded = Unrecorded()
         #: The cases of all collected tests.
         self.planned = 0
         #: All tests of ours that were collected, whichever process runs them.

@@ -404,7 +404,7 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         "seconds": _NUMBER,
         "outcome": (lambda value: value in ("passed", "failed", "skipped"), "one of passed, failed, skipped"),
         "line": (_is_whole_or_none, "an integer or null"),
-        **dict.fromkeys(("error", "trace"), (_is_text_or_none, "a string or absent")),
+        **dict.fromkeys(("error", "trace", "process"), (_is_text_or_none, "a string or absent")),
         "time": _TIME_OR_NONE,
     },
     "stop": {"test": _TEXT, "message": _TEXT, "time": _TIME_OR_NONE},

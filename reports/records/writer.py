@@ -163,12 +163,14 @@ class RecordWriter:
         line: int | None = None,
         error: str | None = None,
         trace: str | None = None,
+        process: str | None = None,
     ) -> None:
         """Record that a test ended: `outcome` is passed, failed or skipped, `line` its first one, from 1, `error` what
-        it raised, `trace` the traceback as pytest shows it.
+        it raised, `trace` the traceback as pytest shows it, `process` the worker that ended in it, with its cases.
         """
         record = {"type": "test", "test": test, "seconds": seconds, "outcome": outcome, "line": line}
-        said = {name: value for name, value in (("error", error), ("trace", trace)) if value is not None}
+        others = (("error", error), ("trace", trace), ("process", process))
+        said = {name: value for name, value in others if value is not None}
         self.write({**record, **said})
 
     def stopped(self, test: str, message: str) -> None:

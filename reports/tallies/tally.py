@@ -175,6 +175,8 @@ class _Tally:
         self._rejected = _Reasons()
         # Keyed by file too: two test files of one name in different folders share their case keys.
         self._running: dict[tuple[Path, str, str], str] = {}
+        #: Tests in which a process ended, by its file: nothing of them is running.
+        self._lost: set[tuple[Path, str]] = set()
         self._tests: dict[str, float | None] = {}
         self._outcomes: dict[str, str] = {}
         self._lines: dict[str, int] = {}
@@ -273,6 +275,8 @@ class _Tally:
         # A body that raised leaves its case open; the test has ended, so nothing of it is running.
         for open_case in [key for key in self._running if key[:2] == (path, test)]:
             del self._running[open_case]
+        if record.get("process"):
+            self._lost.add((path.with_name(f"{path.stem.rpartition('-')[0]}-{record['process']}.jsonl"), test))
         # A test that a rerun repeats keeps its worst outcome.
         held = self._outcomes.get(test, "skipped")
         self._outcomes[test] = min(held, record["outcome"], key=OUTCOMES.index)
@@ -435,7 +439,7 @@ class _Tally:
             failed=tuple(sorted(otherwise)),
             errors={test: self._errors[test] for test in sorted(otherwise) if test in self._errors},
             traces={test: self._traces[test] for test in sorted(otherwise) if test in self._traces},
-            running=tuple(sorted(self._running.values())),
+            running=tuple(sorted(case for key, case in self._running.items() if key[:2] not in self._lost)),
             open_tests=tuple(sorted(test for test, seconds in self._tests.items() if seconds is None)),
             stops=tuple(self._stops),
             faults=self._faults.all(),

@@ -422,6 +422,11 @@ def test_body_that_ends_the_process(tmp_path: Path) -> None:
     )
     assert told in outcome.out.splitlines()
     assert "worker 'gw1' crashed while running 'test_ends.py::test_ordinary'" in outcome.out.splitlines()
+    summary = outcome.summary
+    assert summary["errors"] == {"test_ends.py::test_ends": told}
+    assert summary["outcomes"] == {"test_ends.py::test_ends": "failed"}
+    assert (summary["running"], summary["complete"]) == ([], True)
+    assert "\nFAILED: 1 of 1 test failed without a divergence, torch " in outcome.out
 
 
 def test_forgotten_decorator(tmp_path: Path) -> None:

@@ -125,6 +125,18 @@ def test_same_key_in_two_workers(lay, header, case):
     assert summarize(read_run(folder)).running == ("test_x.py::test_a#0",)
 
 
+@pytest.mark.parametrize(
+    ("of", "told", "running"), [("gw0", "collection", 0), ("3-gw0", "3-collection", 0), ("gw1", "collection", 1)]
+)
+def test_process_that_ended(lay, header, case, ended, of, told, running):
+    """Nothing of a test is running in the process that ended in it, whichever shard that is of; in others it is."""
+    lay(header(worker=of), case()[0], worker=of)
+    folder = lay(header(worker=told), {**ended(outcome="failed"), "process": "gw0"}, worker=told)
+    summary = summarize(read_run(folder))
+    assert (len(summary.running), summary.complete) == (running, not running)
+    assert summary.outcomes == {"test_x.py::test_a": "failed"}
+
+
 def test_workers_do_not_matter(lay, header, case, row, ended, evidence, tmp_path):
     """The same tests in one or two workers give the same summary, but for where the time went."""
     tests = []

@@ -1,4 +1,6 @@
-"""What pytest cannot collect: a test file that cannot be imported fails the run, so the report must say so as well."""
+"""What no process of a run can record of itself, though it fails the run: a test file that cannot be imported, and a
+test in which the process ended.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,14 @@ WORKER = "collection"
 MOST_TRACE = 8000
 
 
-class Uncollected:
+class Unrecorded:
     """A plugin of the process that sums up: xdist hands it what its workers could not collect."""
 
     def __init__(self) -> None:
-        #: By node id, what pytest shows of each.
+        #: By node id, what pytest shows of each that could not be collected.
         self.shown: dict[str, str] = {}
+        #: By node id, the worker that ended in a test, and what is known of that.
+        self.ended: dict[str, tuple[str, str]] = {}
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Keep what has failed."""
@@ -32,11 +36,13 @@ class Uncollected:
 
     def record(self, folder: Path, options: RunOptions) -> None:
         """Record each as a test that failed. Raises RecordError where it cannot be written."""
-        if not self.shown:
+        if not (self.shown or self.ended):
             return
         with open_records(folder, WORKER, {}, options) as writer:
             for nodeid, text in self.shown.items():
                 writer.test(nodeid, 0.0, "failed", None, f"at collection: {_raised(text)}", text[-MOST_TRACE:])
+            for nodeid, (worker, words) in self.ended.items():
+                writer.test(nodeid, 0.0, "failed", None, words, process=worker)
 
 
 def _raised(text: str) -> str:
