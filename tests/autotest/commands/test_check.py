@@ -55,7 +55,7 @@ def test_pytorch_ends_the_process(tmp_path: Path) -> None:
     )
     assert done.returncode == 1, done.stdout + done.stderr
     outcomes = Outcome(1, done.stdout, tmp_path).summary["outcomes"]
-    assert outcomes == {"test_check.py::test_abs": "passed"}
+    assert outcomes == {"test_check.py::test_abs": "passed", "test_check.py::test_sin": "failed"}
     assert "the last case that it began is test_check.py::test_sin#0. PyTorch has ended it" in done.stdout
 
 
