@@ -456,7 +456,7 @@ def _sum_up(session: pytest.Session, state: State) -> None:
 
 def _of_an_earlier_run(state: State) -> str:
     """What is said where no test began, for a file could not be imported: the report is there, and may be green."""
-    if not state.unrecorded.shown:
+    if not state.unrecorded.uncollected:
         return ""
     from autotest.errors import UsageError
 

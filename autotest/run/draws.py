@@ -93,7 +93,7 @@ class Draws:
     def _asked(self, rejection: Rejection) -> RejectionError:
         return RejectionError(
             f"{self.drawer.test}: the body asks whether a whole tensor is true, which PyTorch refuses: "
-            f"ask for one truth value, as (x > 0).all() is, or choose element by element with torch.where"
+            "ask for one truth value, as (x > 0).all() is, or choose element by element with torch.where"
             f"{bracketed(rejection.place)}"
         )
 

@@ -26,7 +26,6 @@ from autotest.options import RunOptions, TestOptions
 from autotest.options.targets import launch
 from autotest.run.lending import lent
 from autotest.run.progress.stages import Progress
-from autotest.run.records import open_records
 from autotest.workers.launch import TARGET_PYTHON
 from autotest.workers.supervisor import Supervisor
 from autotest.workers.wrapped.configured import wanted
@@ -316,6 +315,26 @@ class Session:
                     writer.surface(surface.registry, surface.touched, surface.names)
 
 
+def open_records(folder: Path, worker: str, environment: Mapping[str, str], options: RunOptions) -> RecordWriter:
+    """Open the records of `worker` in a run's folder, which begin with what the run is asked for. Raises RecordError
+    where they cannot be written.
+    """
+    from reports import RecordWriter
+
+    return RecordWriter(
+        folder,
+        worker,
+        seed=options.seed,
+        inputs=options.inputs,
+        target=options.target,
+        environment=dict(environment),
+        command=options.command,
+        commit=options.commit,
+        selection=options.selection,
+        path=None if options.root is None else str(options.root),
+    )
+
+
 def running_session() -> Session:
     """The running session, also of a test that is none of ours; outside pytest one with default options, that keeps no
     records.
@@ -327,4 +346,4 @@ def running_session() -> Session:
     return session
 
 
-__all__ = ["EnvironmentFault", "Session", "current_session", "running_session"]
+__all__ = ["EnvironmentFault", "Session", "current_session", "open_records", "running_session"]

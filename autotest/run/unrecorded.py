@@ -9,37 +9,37 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from autotest.run.records import open_records
-
 if TYPE_CHECKING:
     from autotest.options import RunOptions
 
 #: The name of the record file: no worker has it.
-WORKER = "collection"
+WORKER = "controller"
 #: So many characters of a traceback are recorded, its last ones.
 MOST_TRACE = 8000
 
 
 class Unrecorded:
-    """A plugin of the process that sums up: xdist hands it what its workers could not collect."""
+    """A plugin of the process that sums up: xdist hands it what workers could not collect, and which ended."""
 
     def __init__(self) -> None:
         #: By node id, what pytest shows of each that could not be collected.
-        self.shown: dict[str, str] = {}
+        self.uncollected: dict[str, str] = {}
         #: By node id, the worker that ended in a test, and what is known of that.
         self.ended: dict[str, tuple[str, str]] = {}
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Keep what has failed."""
         if report.failed:
-            self.shown.setdefault(report.nodeid, report.longreprtext)
+            self.uncollected.setdefault(report.nodeid, report.longreprtext)
 
     def record(self, folder: Path, options: RunOptions) -> None:
         """Record each as a test that failed. Raises RecordError where it cannot be written."""
-        if not (self.shown or self.ended):
+        if not (self.uncollected or self.ended):
             return
+        from autotest.run.session import open_records
+
         with open_records(folder, WORKER, {}, options) as writer:
-            for nodeid, text in self.shown.items():
+            for nodeid, text in self.uncollected.items():
                 writer.test(nodeid, 0.0, "failed", None, f"at collection: {_raised(text)}", text[-MOST_TRACE:])
             for nodeid, (worker, words) in self.ended.items():
                 writer.test(nodeid, 0.0, "failed", None, words, process=worker)

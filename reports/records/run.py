@@ -47,6 +47,13 @@ def records_file(folder: Path, worker: str) -> Path:
     return folder / f"records-{worker}.jsonl"
 
 
+def records_beside(path: Path, worker: str) -> Path:
+    """Where another worker of the same run writes, or of the same shard of a joined one, as records-2-gw0.jsonl is
+    beside records-2-main.jsonl.
+    """
+    return path.with_name(f"{path.stem.rpartition('-')[0]}-{worker}{path.suffix}")
+
+
 def last_begun(folder: Path, worker: str) -> str | None:
     """The key of the case that a pytest worker began last, whether or not it has ended; None where it began none.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from reports.folders.repros import load_repros
 from reports.records.kinds import severity
-from reports.records.run import Damage, Run
+from reports.records.run import Damage, Run, records_beside
 from reports.records.shape import ENDS, LEVELS, RED_LEVELS, ROW_TEXTS, Record
 from reports.tallies.argument_space import ArgumentSpaceTally
 from reports.tallies.captures import Captures
@@ -276,7 +276,7 @@ class _Tally:
         for open_case in [key for key in self._running if key[:2] == (path, test)]:
             del self._running[open_case]
         if record.get("process"):
-            self._lost.add((path.with_name(f"{path.stem.rpartition('-')[0]}-{record['process']}.jsonl"), test))
+            self._lost.add((records_beside(path, record["process"]), test))
         # A test that a rerun repeats keeps its worst outcome.
         held = self._outcomes.get(test, "skipped")
         self._outcomes[test] = min(held, record["outcome"], key=OUTCOMES.index)

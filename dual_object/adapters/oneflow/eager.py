@@ -102,7 +102,7 @@ class EagerAdapter:
         self._sync = flow._oneflow_internal.eager.Sync
         if "OMP_NUM_THREADS" not in os.environ:
             flow.set_num_threads(1) if hasattr(flow, "set_num_threads") else None
-        # Its scheduler waits busily for the thread that computes: a fifth of a run's CPU. So it computes itself.
+        # Its scheduler waits busily for the thread that computes: a sixth of a run's CPU. So it computes itself.
         os.environ.setdefault("ONEFLOW_VM_COMPUTE_ON_WORKER_THREAD", "0")
 
     def info(self) -> TargetInfo:

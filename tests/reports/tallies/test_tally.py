@@ -126,7 +126,7 @@ def test_same_key_in_two_workers(lay, header, case):
 
 
 @pytest.mark.parametrize(
-    ("of", "told", "running"), [("gw0", "collection", 0), ("3-gw0", "3-collection", 0), ("gw1", "collection", 1)]
+    ("of", "told", "running"), [("gw0", "controller", 0), ("3-gw0", "3-controller", 0), ("gw1", "controller", 1)]
 )
 def test_process_that_ended(lay, header, case, ended, of, told, running):
     """Nothing of a test is running in the process that ended in it, whichever shard that is of; in others it is."""
