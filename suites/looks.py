@@ -26,7 +26,8 @@ _LONG = 129
 @dataclass(frozen=True)
 class Look:
     """What of a call's tensors is not ordinary: the `size` of the dimension `dim`, the `values` of the first of them,
-    or of the `last` ones, their dtype where the values want one, or how all of them lie.
+    or of the `last` ones, their dtype where the values want one, that of all but the first where it is another, or how
+    all of them lie.
     """
 
     dim: int | None = None
@@ -34,6 +35,7 @@ class Look:
     values: str = "ordinary"
     last: bool = False
     dtype: str = ""
+    beside: str = ""
     layout: str = "contiguous"
 
     def over(self, other: Look) -> Look:
@@ -41,7 +43,10 @@ class Look:
         sized = self if self.dim is not None else other
         valued = self if self.values != "ordinary" else other
         laid = self if self.layout != "contiguous" else other
-        return Look(sized.dim, sized.size, valued.values, valued.last, self.dtype or other.dtype, laid.layout)
+        dtype = self.dtype or other.dtype
+        # Special values are those of a dtype: they meet each of them.
+        beside = (self.beside or other.beside) if valued.values == "ordinary" else ""
+        return Look(sized.dim, sized.size, valued.values, valued.last, dtype, beside, laid.layout)
 
 
 #: How a call's tensors look, in no more ways than a factor has levels.
@@ -50,8 +55,18 @@ LOOKS = (
     Look(dim=0, size=1),
     Look(dim=0, size=_LONG),
     *(Look(values=values, last=True) for values in ("nan", "great")),
+    Look(values="nothing"),
     *(Look(values=values, dtype="int64") for values in ("great", "wide")),
     Look(layout="expanded"),
+)
+
+#: Several tensors of two dtypes: wider and narrower ones of a kind, and of two kinds.
+MIXED = (
+    Look(beside="float64"),
+    Look(beside="int32"),
+    Look(dtype="float16", beside="float32"),
+    Look(dtype="float16", beside="int64"),
+    Look(dtype="int64", beside="float32"),
 )
 
 #: Looks that each argument meets: what comes of a NaN is another thing along another dimension, of no elements with
@@ -111,6 +126,10 @@ class Tensors:
             sizes[self.look.dim] = self.look.size
         return tuple(sizes)
 
+    def dtype_of(self, position: int) -> str:
+        """The dtype of the tensor at a position."""
+        return (position > 0 and self.look.beside) or self.dtype
+
     def values(self, position: int) -> str:
         """The kind of values of the tensor at a position: the only one is the first and the last."""
         if self.look.values != "ordinary" and (len(self.ranks) == 1 or self.look.last == (position > 0)):
@@ -138,19 +157,23 @@ def pytorch_tensor(shape: tuple[int, ...], dtype: str, values: str) -> pytorch.T
         table = _ORDINARY if kind.is_floating_point or kind.is_complex else _WHOLE
         start = 5 if values in ("other", "beside") else 0
         flat_values = [table[(start + i) % len(table)] for i in range(count)]
+        if kind.is_complex:
+            flat_values = [complex(value, table[(start + i + 3) % len(table)]) for i, value in enumerate(flat_values)]
         if dtype == "uint8":
             flat_values = [abs(value) for value in flat_values]
         if dtype == "bool":
             flat_values = [value > 0 for value in flat_values]
-        flat_values = _with_corners(flat_values, kind, values)
+        flat_values = with_corners(flat_values, kind, values)
     return pytorch.tensor(flat_values, dtype=kind).reshape(shape)
 
 
-def _with_corners(ordinary: list[Any], dtype: pytorch.dtype, values: str) -> list[Any]:
-    """Values with those of a kind among them, where the dtype has such."""
+def with_corners(ordinary: list[Any], dtype: pytorch.dtype, values: str) -> list[Any]:
+    """Values with those of a kind among them, where the dtype has such; `nothing` is zeros alone."""
     floating = dtype.is_floating_point or dtype.is_complex
     if values == "ties":
         return ordinary[:1] * len(ordinary)
+    if values == "nothing":
+        return [0 for _ in ordinary]
     if values == "zeros":
         return [*ordinary[:-1], *(0 for _ in ordinary[-1:])]
     if values == "nan" and floating:
@@ -173,8 +196,10 @@ def _with_corners(ordinary: list[Any], dtype: pytorch.dtype, values: str) -> lis
     return ordinary
 
 
-def _lying(tensor: pytorch.Tensor, layout: str) -> pytorch.Tensor:
-    """The tensor in a layout: expanded is its first row in each place."""
+def lying(tensor: pytorch.Tensor, layout: str) -> pytorch.Tensor:
+    """The tensor in a layout: expanded is its first row in each place; strided every other element of a memory."""
+    if layout == "strided" and tensor.ndim:
+        return tensor.repeat_interleave(2, -1)[..., ::2]
     if layout == "transposed" and tensor.ndim > 1:
         return tensor.mT.contiguous().mT
     if layout == "expanded" and tensor.ndim and tensor.shape[0] > 1:
@@ -184,4 +209,4 @@ def _lying(tensor: pytorch.Tensor, layout: str) -> pytorch.Tensor:
 
 def input_tensor(shape: tuple[int, ...], dtype: str, values: str, layout: str = "contiguous") -> Any:
     """The same as an input of the running case, in a layout."""
-    return dual_tensor(_lying(pytorch_tensor(shape, dtype, values), layout))
+    return dual_tensor(lying(pytorch_tensor(shape, dtype, values), layout))

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch as pytorch
 from forms import Form
-from looks import HALVES, LOOKS, MEETING, Look, Tensors, input_tensor, pytorch_tensor
+from looks import HALVES, LOOKS, MEETING, MIXED, Look, Tensors, input_tensor, pytorch_tensor
 
 from autotest import oneof
 from generators import DTYPES, Generator, Source
@@ -171,7 +171,7 @@ class Operation:
             moved = corner_of(*dict.fromkeys((own, *range(4)))) - own
             # Tensors of one rank keep it together.
             ranks = tuple(max(rank + moved, 0) if rank == own else rank for rank in ranks)
-        look = drawn_of(*MEETING).over(corner_of(*LOOKS))
+        look = drawn_of(*MEETING).over(corner_of(*LOOKS, *(MIXED if len(ranks) > 1 else ())))
         # Each dtype meets each look, also one that is there for integers.
         look = replace(look, dtype="").over(kind) if kind.dtype != plan.dtype else look.over(kind)
         made = Tensors(ranks, look.dtype, plan.square, look)
@@ -264,7 +264,7 @@ def _tensor(parameter: Parameter, position: int, made: Tensors, choose: Any, ten
     if kind in ("zero", "number", "fraction") and made.look.values != "zeros":
         return {"zero": 0, "number": -3, "fraction": 2.5}[kind]
     shape = {"0-dim": (), "broadcast": tuple(1 for _ in shape), **unlike}.get(kind, shape)
-    return tensor(shape, made.dtype, made.values(position))
+    return tensor(shape, made.dtype_of(position), made.values(position))
 
 
 def _levels(parameter: Parameter, plan: Plan, made: Tensors, tensor: Any) -> tuple[Any, ...]:

@@ -159,7 +159,7 @@ def _plan(entry: Entry) -> Plan:
     if dtype is None:
         return Plan(None, reason="it supports neither float32 nor int64 nor bool on the CPU")
     given = samples(entry, dtype)
-    return planned(dtype, [_obstacle(entry, sample) for sample in given], [*map(_form, given)])
+    return planned(dtype, [obstacle(entry, sample) for sample in given], [*map(_form, given)])
 
 
 def planned(
@@ -201,7 +201,7 @@ def _given(sample: Any) -> list[Any]:
     return leaves([sample.input, tuple(sample.args), dict(sample.kwargs)])
 
 
-def _obstacle(entry: Entry, sample: Any) -> str:
+def obstacle(entry: Entry, sample: Any) -> str:
     """Why a sample cannot be compared; empty where it can."""
     given = _given(sample)
     tensors = [leaf for leaf in given if isinstance(leaf, pytorch.Tensor)]

@@ -12,6 +12,7 @@ import torch as pytorch
 from entries import MOST_ELEMENTS, SEED, STORABLE, Plan, as_inputs, copied, form, leaves, planned, replaced, seeded
 from forms import member
 from rows import Args
+from variants import variants, weight
 
 #: So many samples of a layer run in the static graph as well: the other families look at the graphs of layers.
 IN_GRAPH = 1
@@ -62,6 +63,19 @@ class Layer:
                 return fewest
         return None
 
+    def looks(self) -> list[Sample]:
+        """The sample that is called with the most arguments, of these the greatest, its tensors in every look in which
+        PyTorch takes it.
+        """
+        usable = [samples(self)[index] for index in sorted((*self.plan.eager, *self.plan.in_graph))]
+        if not usable:
+            return []
+        sample = max(usable, key=lambda sample: weight((sample.forward_input.args, sample.forward_input.kwargs)))
+        given = sample.forward_input
+        made = (variant.of((tuple(given.args), dict(given.kwargs)), pytorch.float32) for variant in variants())
+        looking = (Sample(sample.constructor_input, Args(*tree)) for tree in made if tree is not None)
+        return [look for look in looking if not _obstacle(self, look)]
+
     def _required(self, made: Any) -> Args:
         if self.info.name in RECURRENT:
             return Args(
@@ -73,21 +87,34 @@ class Layer:
     def _forward(self) -> Callable[..., Any]:
         return functools.partial(self.info.module_cls.forward, None)
 
-    def call(self, sample: Any, build: Callable[..., Any], change: Callable[[Any], Any]) -> Any:
-        """Build the layer of a sample with `build` and call it, its tensors as `change` has replaced them."""
+    @property
+    def keeps(self) -> bool:
+        """Whether what it is called with changes what it gives later: statistics of the batches it was trained on."""
+        norm = pytorch.nn.modules.batchnorm._NormBase
+        return self.training and issubclass(self.info.module_cls, norm) and bool(self.plan.eager)
+
+    def call(self, sample: Any, build: Callable[..., Any], change: Callable[[Any], Any], times: int = 1) -> Any:
+        """Build the layer of a sample with `build` and call it, its tensors as `change` has replaced them; the second
+        time with other values.
+        """
         made, given = sample.constructor_input, sample.forward_input
         layer = build(*change(tuple(made.args)), **change(dict(made.kwargs)))
         if not self.training:
             layer = layer.eval()
-        return layer(*change(tuple(given.args)), **change(dict(given.kwargs)))
+        args, kwargs = change(tuple(given.args)), change(dict(given.kwargs))
+        results = []
+        for _ in range(times):
+            results.append(layer(*args, **kwargs))
+            args = replaced(lambda item: item if isinstance(item, STORABLE) else item * 2 + 1, args)
+        return results[0] if times == 1 else results
 
     def run(self, index: int) -> Any:
         """Build and call the dual layer, on sample `index` as the running case's inputs."""
         return self.apply(samples(self)[index])
 
-    def apply(self, sample: Any) -> Any:
+    def apply(self, sample: Any, times: int = 1) -> Any:
         """Build and call the dual layer, with the tensors of a sample as the running case's inputs."""
-        return self.call(sample, member(f"torch.{self.info.name}"), as_inputs())
+        return self.call(sample, member(f"torch.{self.info.name}"), as_inputs(), times)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import warnings
 
 import pytest
 from entries import SEED, told
-from modules import IN_GRAPH, modes
+from modules import IN_GRAPH, modes, samples
 
 from autotest import autotest, each
 
@@ -51,6 +51,23 @@ def test_least(layer):
     if sample is None:
         pytest.skip("PyTorch takes none of its samples without optional arguments, or what they give is random")
     return layer.apply(sample)
+
+
+@pytest.mark.parametrize("layer", [pytest.param(layer, id=layer.id) for layer in LAYERS if layer.keeps])
+@autotest(seed=SEED, check_graph=False, missing="count", coverage="none")
+def test_batches(layer):
+    """Two batches in training, whose statistics the layer keeps."""
+    return layer.apply(samples(layer)[each(*layer.plan.eager).value()], times=2)
+
+
+@every
+@autotest(seed=SEED, check_graph=False, missing="count", unsupported="count", coverage="none")
+def test_looks(layer):
+    """One sample with special values, of other dtypes, lying otherwise."""
+    looks = layer.looks()
+    if not looks:
+        pytest.skip("PyTorch takes none of its samples with other tensors")
+    return layer.apply(each(*looks).value())
 
 
 def test_left_out():

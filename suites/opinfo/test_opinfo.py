@@ -12,9 +12,10 @@ import warnings
 import pytest
 from entries import IN_GRAPH, SEED, Entry, told
 from refused import error_inputs
+from variants import ENDING, looks
 from ways import ways
 
-from autotest import autotest, each
+from autotest import autotest, each, torch
 
 try:
     # It imports whatever else is installed, which may warn.
@@ -55,6 +56,16 @@ def test_ways(entry):
     if not every:
         pytest.skip("its samples are called in no other way")
     return each(*every).value().run()
+
+
+@pytest.mark.parametrize("entry", [pytest.param(entry, id=entry.id) for entry in ENTRIES])
+@autotest(seed=SEED, check_graph=False, missing="count", unsupported="count", coverage="none")
+def test_looks(entry):
+    """One sample with special values, of other dtypes, lying otherwise."""
+    every = () if entry.name in ENDING else looks(entry)
+    if not every:
+        pytest.skip(ENDING.get(entry.name, "PyTorch takes none of its samples with other tensors"))
+    return entry.apply(torch, each(*every).value())
 
 
 def test_left_out():

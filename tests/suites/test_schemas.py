@@ -119,7 +119,8 @@ def test_arguments_meet_looks(known: dict[str, Any]) -> None:
 
 def test_looks_are_laid_out(known: dict[str, Any]) -> None:
     """A NaN, infinities, ties, both ends, integers that no float holds, a long dimension, and how a tensor lies."""
-    assert len(importlib.import_module("looks").LOOKS) <= MOST_ALTERNATIVES, "more would be left to chance"
+    looks = importlib.import_module("looks")
+    assert len(looks.LOOKS) + len(looks.MIXED) <= MOST_ALTERNATIVES, "more would be left to chance"
     taken, _ = laid_out(known["torch.abs"], "arguments")
     inputs = [case.program.inputs[0] for case in taken]
     floats = [x.data for x in inputs if x.dtype == "float32"]
@@ -130,8 +131,24 @@ def test_looks_are_laid_out(known: dict[str, Any]) -> None:
     assert any(data.size > 1 and (data == data.flat[0]).all() for data in floats)
     assert any({np.finfo(np.float32).max, np.finfo(np.float32).min} <= {*data.flat} for data in floats)
     assert any(129 in data.shape for data in floats)
+    assert any(data.size and not data.any() for data in floats)
+    assert any(data.imag.any() for data in (x.data for x in inputs) if data.dtype == np.complex64)
     assert any((1 << 24) + 1 in x.data for x in inputs if x.dtype == "int64")
     assert {x.strides for x in inputs} >= {None, (1, 3), (0, 1)}
+
+
+def test_two_dtypes_meet(known: dict[str, Any]) -> None:
+    """A wider and a narrower float, floats and integers, either first; not where special values want a dtype."""
+    taken, _ = laid_out(known["torch.div-Tensor_mode"], "arguments")
+    met = {
+        (x.dtype, y.dtype)
+        for x, y in (case.program.inputs for case in taken if len(case.program.inputs) == 2)
+        if x.dtype != y.dtype
+    }
+    assert met == {
+        *(("float32", "float64"), ("float32", "int32"), ("float16", "float32"), ("float16", "int64")),
+        ("int64", "float32"),
+    }
 
 
 def test_halves_have_values_of_their_own(known: dict[str, Any]) -> None:
