@@ -17,6 +17,8 @@ Scalar = type[int] | type[float] | type[bool]
 
 SCALARS: Final = (int, float, bool)
 UNIONS: Final = (typing.Union, types.UnionType)
+#: Names that somebody may give in place of the type.
+NAMED: Final = ("int", "float", "bool")
 LISTS: Final = (list, Sequence, MutableSequence, Collection, Iterable)
 
 
@@ -42,9 +44,12 @@ def draw(annotation: object, source: Source, scalar: Callable[[Scalar, Source], 
     """
     plan = _plan(annotation)
     if plan is None:
+        way = "pass a value of that type instead of a generator"
+        if annotation in NAMED:
+            way = f"give the type, not its name: .to({annotation})"
         raise AnnotationError(
             f"annotation={typed(annotation)}, but should be int, float, bool, None, or a Union, tuple, list "
-            f"or Literal of those [{where!s}]; pass a value of that type instead of a generator"
+            f"or Literal of those [{where!s}]; {way}"
         )
     return _follow(plan, source, scalar)
 

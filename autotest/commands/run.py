@@ -19,6 +19,8 @@ from autotest.options.table import OPTIONS
 PYTEST = "import sys; sys.path[:1] = filter(None, sys.path[:1]); import pytest; sys.exit(pytest.main())"
 #: A pytest worker with its target worker holds about so much.
 BYTES_PER_PROCESS = 2 << 30
+#: More than one machine has cores; each is a process that imports PyTorch, and starts another one.
+MOST_PROCESSES = 512
 
 
 def run_pytest(paths: Sequence[str], workers: str, options: Mapping[str, Any]) -> int:
@@ -91,4 +93,6 @@ def processes(workers: str) -> int:
         return max(1, min(cores, psutil.virtual_memory().available // BYTES_PER_PROCESS))
     if not workers.isdecimal():
         raise click.UsageError(f"-n={workers!r}, but should be a whole number of at least 0, or 'auto'")
+    if int(workers) > MOST_PROCESSES:
+        raise click.UsageError(f"-n={workers}, but should be at most {MOST_PROCESSES}, or 'auto'")
     return int(workers)

@@ -132,10 +132,13 @@ class _Reader:
         if not re.fullmatch(rf"({'|'.join(ROOTS)})(\.\w+)+", path):
             return
         whole = self.text if made else path
-        if made and path.rpartition(".")[2][:1].isupper():
-            self._fail(self.tree, f"{whole} makes a module, but should call it, too, such as {whole}(x[2, 3])")
+        module = path.rpartition(".")[2][:1].isupper()
+        # A tensor is for the call.
+        bare = f"{path}()" if not made or self.inputs else whole
+        if made and module:
+            self._fail(self.tree, f"{whole} makes a module, but should call it, too, such as {bare}(x[2, 3])")
         if not made:
-            self._fail(self.tree, f"{whole} calls no op, but should, such as {whole}(x[2, 3])")
+            self._fail(self.tree, f"{whole} calls no op, but should, such as {bare if module else whole}(x[2, 3])")
 
     def _find_names(self) -> None:
         """The names of inputs and sizes: an input may be named before its sizes are."""
@@ -297,8 +300,9 @@ class _Reader:
             return ast.Name(free, ast.Load())
         if name in self.inputs:
             self._fail(node, _NO_OP.format(name))
-        framework = f"torch.{name}(...), nn.{name}(...) or a generator: {_listed(GENERATORS)}"
-        return self._fail(node, f"{name}(...) has no framework, but should be {framework}")
+        spelled = f"nn.{name}(...)" if name[:1].isupper() else f"torch.{name}(...) or F.{name}(...)"
+        known = f"such as {spelled}, or be a generator: {_listed(GENERATORS)}"
+        return self._fail(node, f"{name}(...) has no framework before it, but should, {known}")
 
     def _typed(self, node: ast.Call, function: ast.Attribute) -> ast.expr:
         kind = node.args[0] if len(node.args) == 1 and not node.keywords else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -99,9 +100,12 @@ class Draft:
         self._ledger = replace(self._ledger, entries={**others, new.fingerprint: new})
 
     def save(self) -> None:
-        """Write the file."""
+        """Write the file: whoever is killed meanwhile leaves the one that was there."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text(tomlkit.dumps(self._document), encoding="utf-8")
+        whole = self.path.resolve()
+        beside = whole.with_name(f"{whole.name}.new")
+        beside.write_text(tomlkit.dumps(self._document), encoding="utf-8")
+        os.replace(beside, whole)
 
 
 def _table(entry: Mapping[str, Any]) -> Table:

@@ -176,12 +176,13 @@ def shrink(
         return Shrunk(None, note, 0.0, 0)
     unavailable = _unavailable()
     allowance = budget.allow()
+    scarce = "--shrink" if allowance.seconds == budget.each else "--shrink-total"
     name = drawer.target if divergence.stages is None else divergence.stages.first
     interesting = Interestingness(reference, target, name, rules, divergence, allowance)
     with _waiting(target, HANG_SECONDS if kind == "timeout" else None), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of hundreds of draws that nobody wrote
         notes = unavailable + _search(
-            reference, drawer, divergence, draw, interesting, allowance, choices=not unavailable
+            reference, drawer, divergence, draw, interesting, allowance, choices=not unavailable, scarce=scarce
         )
         if interesting.simplest is None and interesting.runs:
             _ask_the_case(interesting, divergence.program)
@@ -224,8 +225,9 @@ def _search(
     allowance: Allowance,
     *,
     choices: bool,
+    scarce: str,
 ) -> list[str]:
-    """Shrink choices, then the Program; what is to be said of it."""
+    """Shrink choices, then the Program; what is to be said of it. `scarce` is the option whose seconds these are."""
     notes: list[str] = []
     try:
         if choices and divergence.difference.kind not in DEADLY:  # each time that those show costs a worker
@@ -237,7 +239,7 @@ def _search(
         forward = PHASES[divergence.difference.phase].step != "backward"
         Reducer(reference, interesting).run(starts, forward=forward)
     except OutOfTimeError:
-        notes.append(f"its {allowance.seconds:g} s were spent before it was minimal; --shrink gives more")
+        notes.append(f"its {round(allowance.seconds, 2):g} s were spent before it was minimal; {scarce} gives more")
     return notes
 
 

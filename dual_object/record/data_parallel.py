@@ -37,6 +37,7 @@ class DataParallel(OwnModule):
         held = list(_held(module))
         if not held:
             raise ArgumentError(f"{name} was given {module!r}, but should be given a module")
+        super().__init__()
         self.module = module
         self._wrapped = record.call("function", WRAPPER, unchanged, (held,), {})
 

@@ -23,6 +23,20 @@ class OwnModule:
     """
 
     training = True
+    _made = False
+
+    def __init__(self) -> None:
+        """From here on it can hold modules and parameters."""
+        self._made = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Raises ArgumentError where PyTorch's would: a module or a parameter is set before `super().__init__()`."""
+        if not self._made and (isinstance(value, OwnModule) or _holds(value, "module_type") or _is_parameter(value)):
+            raise ArgumentError(
+                f"{type(self).__name__} sets {name} before its __init__ has called super().__init__(), but should "
+                "after: PyTorch's modules refuse it"
+            )
+        super().__setattr__(name, value)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run `forward`."""

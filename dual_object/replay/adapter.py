@@ -420,6 +420,11 @@ def load(name: str) -> Adapter:
         )
     try:
         made = getattr(importlib.import_module(module), attribute)
+        if not callable(made):
+            raise TargetError(
+                f"target={name!r} is a {type(made).__name__}, but should be an adapter's class, package.module:Class "
+                "[--target]"
+            )
         adapter: Adapter = made(asked) if asked else made()
     except Exception as error:
         raise not_imported(name, error) from error

@@ -26,9 +26,9 @@ class OpDoubts:
         return self.undecidable > MOST_SHARE * self.cases
 
     def __str__(self) -> str:
-        """Such as `argmax: 7 of 120 cases undecidable (tie)`."""
+        """Such as `argmax: 7 of 120 cases have undecidable results (tie)`."""
         reasons = ", ".join(reason for reason, _ in self.reasons)
-        return f"{self.op}: {self.undecidable:,} of {self.cases:,} cases undecidable ({reasons})"
+        return f"{self.op}: {self.undecidable:,} of {self.cases:,} cases have undecidable results ({reasons})"
 
     def to_json(self) -> dict[str, object]:
         """Return the fields as plain data."""

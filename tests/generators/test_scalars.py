@@ -98,9 +98,14 @@ def test_a_type_that_cannot_be_drawn_is_refused(annotation: object) -> None:
     assert not drawable(annotation)
     with pytest.raises(AnnotationError) as caught:
         drawn(annotation)
+    way = (
+        "give the type, not its name: .to(int)"
+        if annotation == "int"
+        else "pass a value of that type instead of a generator"
+    )
     assert str(caught.value) == (
         f"annotation={typed(annotation)}, but should be int, float, bool, None, or a Union, tuple, list or "
-        "Literal of those [random(1, 6)]; pass a value of that type instead of a generator"
+        f"Literal of those [random(1, 6)]; {way}"
     )
 
 

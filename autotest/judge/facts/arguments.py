@@ -18,6 +18,8 @@ from dual_object.replay.replay import Replay
 #: What most ops take in place of a number: a dimension that is often there, and no step, count or power of its own.
 _INTEGERS = (1, 2, 0)
 _FLOATS = (1.0, 2.0, 0.5)
+#: What `x.to(...)` is given, by the type of that where it is no device.
+_TO: Mapping[type, str] = {Name: "dtype", Ref: "other"}
 #: Calls whose arguments are those that people wrote.
 _CALLING = frozenset({"function", "method", "operator", "module", "call"})
 
@@ -43,7 +45,10 @@ class Argument:
             return "index" if call.op == "getitem" else "other"
         function, keywords = _function(reference, call), frozenset(call.kwargs)
         method = call.kind == "method"
-        return parameter_name(function, call.op, self.at, len(call.args), keywords, method=method) or str(self.at)
+        name = parameter_name(function, call.op, self.at, len(call.args), keywords, method=method) or str(self.at)
+        # `x.to(...)` has a device, a dtype or a tensor there, each in an overload of its own.
+        value = call.args[self.at]
+        return name if name != "device" or isinstance(value, (Device, str)) else _TO[type(value)]
 
     def replaced(self, reference: Reference, program: Program) -> Iterator[Program]:
         """The Program without it, then with another value in its place, the most ordinary one first. Which of them make

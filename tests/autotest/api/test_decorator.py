@@ -100,6 +100,22 @@ def test_too_many_rejections_are_an_error(session: Session) -> None:
     assert session.counts == {"rejected": 40}
 
 
+def test_backward_of_what_is_returned(session: Session) -> None:
+    """The harness starts a backward of its own, which no other draw makes possible."""
+
+    @autotest(n=2, check_graph=False)
+    def body() -> Any:
+        y = torch.square(random_tensor(ndim=1)).sum()
+        y.backward()
+        return y
+
+    with pytest.raises(RejectionError) as caught:
+        body()
+    assert str(caught.value).endswith(
+        ": the body has called backward on what it returns: return it detached, or pass auto_backward=False or train="
+    )
+
+
 def test_truth_of_a_tensor(session: Session) -> None:
     """No test passes by those of its draws that have a single element."""
 

@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree
 
+import click
 import pytest
 
+from autotest.commands.run import processes
 from support.runs import Outcome, run_pytest
 
 BODY = """
@@ -67,3 +69,19 @@ def test_step_summary_that_cannot_be_written(tmp_path: Path) -> None:
     assert outcome.status == 3
     sentence = "/dev/null/step.md cannot be written: Not a directory; unset GITHUB_STEP_SUMMARY or mend its path"
     assert sentence in outcome.out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ("-1", "-n='-1', but should be a whole number of at least 0, or 'auto'"),
+        ("many", "-n='many', but should be a whole number of at least 0, or 'auto'"),
+        ("513", "-n=513, but should be at most 512, or 'auto'"),
+    ],
+)
+def test_processes_that_are_none(given: str, sentence: str) -> None:
+    """A number that no machine has is refused before any of them starts."""
+    with pytest.raises(click.UsageError) as caught:
+        processes(given)
+    assert str(caught.value) == sentence
+    assert processes("512") == 512

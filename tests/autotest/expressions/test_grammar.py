@@ -106,6 +106,11 @@ OP = "is a tensor, but should be an op: what it is drawn from is written once, a
         ("random(1, 2)", 0, "this calls no op, but should, such as torch.softmax(x[2, 3], dim=-1)"),
         ("torch.relu", 0, "torch.relu calls no op, but should, such as torch.relu(x[2, 3])"),
         ("F.relu", 0, "F.relu calls no op, but should, such as F.relu(x[2, 3])"),
+        ("nn.ReLU", 0, "nn.ReLU calls no op, but should, such as nn.ReLU()(x[2, 3])"),
+        (
+            *("nn.ReLU(x[2, 3])", 0),
+            "nn.ReLU(x[2, 3]) makes a module, but should call it, too, such as nn.ReLU()(x[2, 3])",
+        ),
         ("nn.ReLU()", 0, "nn.ReLU() makes a module, but should call it, too, such as nn.ReLU()(x[2, 3])"),
         (
             "torch.add(x[2], y)",
@@ -127,8 +132,13 @@ OP = "is a tensor, but should be an op: what it is drawn from is written once, a
         (
             "softmax(x[2])",
             0,
-            "softmax(...) has no framework, but should be torch.softmax(...), nn.softmax(...) or a generator: "
-            f"{GENERATORS}",
+            "softmax(...) has no framework before it, but should, such as torch.softmax(...) or F.softmax(...), "
+            f"or be a generator: {GENERATORS}",
+        ),
+        (
+            "ReLU(x[2])",
+            0,
+            f"ReLU(...) has no framework before it, but should, such as nn.ReLU(...), or be a generator: {GENERATORS}",
         ),
         (
             "x[2, 3] + x[0]",

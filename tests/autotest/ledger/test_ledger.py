@@ -1001,3 +1001,25 @@ def test_page_of_a_broken_ledger(tmp_path):
         f"{path}: entry 1 of torch has fingerprint='torch/eager_backward/*/relu/float32', "
         "but should have * in its op and its facts alone\n"
     )
+
+
+def test_a_kill_leaves_the_ledger_that_was_there(tmp_path, monkeypatch):
+    """The file is whole at any moment, also behind a link; what is new stands beside it until then."""
+    path, link = tmp_path / "known_divergences.toml", tmp_path / "link.toml"
+    path.write_text(entry(fingerprint=f"{SHORT}/float32"))
+    link.symlink_to(path)
+    draft = Draft(link, TargetInfo("torch", {"torch": "2.14.1"}, ("cpu",), ()))
+    draft.add({"fingerprint": f"{SHORT}/float64", "tests": ["test_b.py::test_other"]})
+    before, seen = path.read_text(), []
+    real = os.replace
+
+    def replacing(source, aim):
+        seen.append(path.read_text())
+        real(source, aim)
+
+    monkeypatch.setattr(os, "replace", replacing)
+    draft.save()
+    assert seen == [before]
+    assert f"{SHORT}/float64" in path.read_text()
+    assert link.is_symlink()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["known_divergences.toml", "link.toml"]

@@ -300,7 +300,10 @@ def test_budget_is_spent(session: Session) -> None:
 def test_seconds_of_one_divergence_are_spent(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """A search that is cut short keeps what it had, and says so; one that had nothing says that alone."""
     shrunk = _shrink(session, Budget(100.0, each=1e-9))
-    assert (shrunk.program, shrunk.note) == (None, "its 1e-09 s were spent before it was minimal; --shrink gives more")
+    assert (shrunk.program, shrunk.note) == (None, "its 0 s were spent before it was minimal; --shrink gives more")
+    scarce = Budget[Shrunk](100.0, each=10.0)
+    scarce.left = 1e-9
+    assert _shrink(session, scarce).note == "its 0 s were spent before it was minimal; --shrink-total gives more"
     moments = count(step=8.0)  # each look at the clock is eight seconds later
     monkeypatch.setattr(budgets, "time", SimpleNamespace(monotonic=lambda: next(moments)))
     shrunk = _shrink(session, Budget(100.0, each=30.0))

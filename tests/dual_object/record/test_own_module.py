@@ -91,6 +91,11 @@ def test_what_it_cannot_do(recorded):
     class Empty(torch.nn.Module):
         pass
 
+    class Hasty(torch.nn.Module):
+        def __init__(self, held):
+            self.width = 3
+            self.held = held
+
     def run():
         net, x = Net(), tensor(2, 3)
         with pytest.raises(UnknownName) as caught:
@@ -116,6 +121,14 @@ def test_what_it_cannot_do(recorded):
         with pytest.raises(ArgumentError) as caught:
             Empty()(x)
         assert str(caught.value) == "Empty has no forward, but should define what a call of it computes"
+        for held in (Net(), torch.nn.ReLU(), torch.nn.Parameter(x)):
+            with pytest.raises(ArgumentError) as caught:
+                Hasty(held)
+            assert str(caught.value) == (
+                "Hasty sets held before its __init__ has called super().__init__(), but should after: PyTorch's "
+                "modules refuse it"
+            )
+        assert Hasty(x).width == 3
         return x * 2
 
     recorded(run)

@@ -37,7 +37,9 @@ def test_counted_apart(doubted):
 
 def test_page_names_the_ops(doubted):
     """The page's list of the undecidable has every op, with its reasons."""
-    assert ("Undecidable cases, by op", ["argmax: 1 of 3 cases undecidable (tie)"]) in _notices(doubted(1, 3))
+    assert ("Undecidable cases, by op", ["argmax: 1 of 3 cases have undecidable results (tie)"]) in _notices(
+        doubted(1, 3)
+    )
 
 
 def test_matrix_has_its_own_outcome(doubted):
@@ -52,11 +54,13 @@ def test_matrix_has_its_own_outcome(doubted):
 def test_excessive_share_is_told(doubted, undecidable, cases, told):
     """More than two of a hundred cases of an op are told of by the op's name, fewer by their reason alone."""
     summary = doubted(undecidable, cases)
-    sentence = f"argmax: {undecidable} of {cases} cases undecidable (tie)"
+    sentence = f"argmax: {undecidable} of {cases} cases have undecidable results (tie)"
     assert (sentence in render(summary, 120)) is told
     [line] = [line.split() for line in render(summary, 120).splitlines() if line.startswith("  undecidable")]
     assert line == ["undecidable", str(undecidable), str(undecidable), "x", "tie"]
-    assert (f"| | | `argmax`: {undecidable} of {cases} cases undecidable (tie) |" in markdown_text(summary)) is told
+    assert (
+        f"| | | `argmax`: {undecidable} of {cases} cases have undecidable results (tie) |" in markdown_text(summary)
+    ) is told
     assert f'<property name="run.undecidable" value="{undecidable}" />' in junit_xml(summary)
 
 
@@ -80,7 +84,7 @@ def test_run_without_doubts_is_silent(doubted):
 def test_several_reasons():
     """The sentence has an op's reasons, the commonest first."""
     row = OpDoubts("sort", 3, 12, (("tie", 2), ("overflow", 1)))
-    assert str(row) == "sort: 3 of 12 cases undecidable (tie, overflow)"
+    assert str(row) == "sort: 3 of 12 cases have undecidable results (tie, overflow)"
     assert row.excessive
 
 

@@ -13,7 +13,7 @@ from autotest.judge.facts.arguments import Argument, arguments, kinds_of_argumen
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.program.calls import Call, Input
 from dual_object.program.program import Program
-from dual_object.program.values import Ref
+from dual_object.program.values import Device, Name, Ref
 
 INF = float("inf")
 
@@ -43,6 +43,10 @@ def layer(made: torch.nn.Module, name: str, *args: Any, **kwargs: Any) -> Progra
         (one("method", "norm", Ref(0), INF, 1), ["dim", "p"]),
         (one("operator", "mod", Ref(0), -1.5), ["other"]),
         (one("operator", "getitem", Ref(0), 1), ["index"]),
+        (one("method", "to", Ref(0), Name("float64")), ["dtype"]),
+        (one("method", "to", Ref(0), Ref(1)), ["other"]),
+        (one("method", "to", Ref(0), Device("cpu"), Name("float64")), ["dtype", "device"]),
+        (one("method", "to", Ref(0), "cpu"), ["device"]),
         (one("function", "no_such_op", Ref(0), 1), ["1"]),
         (one("function", "nn.functional.layer_norm", Ref(0), (2,), None, Ref(1)), ["bias", "normalized_shape"]),
         (one("get", "T", Ref(0)), []),

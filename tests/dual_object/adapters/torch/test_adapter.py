@@ -204,6 +204,10 @@ def test_missing_path(reference):
             "target 'autotest.conformance.bodies:No' cannot be imported: "
             "AttributeError: module 'autotest.conformance.bodies' has no attribute 'No'",
         ),
+        (
+            "os:path",
+            "target='os:path' is a module, but should be an adapter's class, package.module:Class [--target]",
+        ),
     ],
 )
 def test_unknown_targets(name, sentence):
