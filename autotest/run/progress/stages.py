@@ -109,14 +109,17 @@ def together(stages: Sequence[Stage]) -> Stage:
 
 
 def line(stages: Sequence[Stage], before: Stage | None = None) -> str:
-    """How far a run is, in words: `120 of 2,000 cases, 45 a second, 42 s left: test_a (shrinking ...); test_b`.
+    """How far a run is, in words: `6 %, 120 cases, 45 a second, 42 s left: test_a (shrinking ...); test_b`.
 
-    The pace is that since all of it was as far as `before`: some tests take a hundred times as long as others.
+    The share is of the cases that tests ask for: how many are laid out besides nobody can know before. The pace is that
+    since all of it was as far as `before`: some tests take a hundred times as long as others.
     """
     now, before = together(stages), before or Stage()
     behind, planned = now.behind, now.planned
     ended, seconds, passed = now.ended - before.ended, now.seconds - before.seconds, behind - before.behind
-    parts = [f"{now.ended:,} cases" if behind > planned else f"{behind:,} of {planned:,} cases"]
+    parts = [f"{now.ended:,} cases"]
+    if planned:
+        parts.insert(0, f"{min(100, 100 * behind // planned)} %")
     if seconds >= 1 and ended:
         parts.append(f"{ended / seconds:,.0f} a second" if ended >= seconds else f"{seconds / ended:,.0f} s each")
         if passed and planned > behind:

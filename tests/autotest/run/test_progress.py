@@ -24,35 +24,35 @@ from support.runs import run_pytest
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        ([Stage(20, 0, 0, 0.1, "test_a")], "0 of 20 cases: test_a"),
-        ([Stage(2000, 120, 90, 2.0, "test_a")], "120 of 2,000 cases, 45 a second, 31 s left: test_a"),
-        ([Stage(20, 5, 5, 60.0, "test_a")], "5 of 20 cases, 12 s each, 3 min left: test_a"),
-        ([Stage(20000, 100, 100, 60.0, "test_a")], "100 of 20,000 cases, 2 a second, 3 h 19 min left: test_a"),
+        ([Stage(20, 0, 0, 0.1, "test_a")], "0 %, 0 cases: test_a"),
+        ([Stage(2000, 120, 90, 2.0, "test_a")], "6 %, 90 cases, 45 a second, 31 s left: test_a"),
+        ([Stage(20, 5, 5, 60.0, "test_a")], "25 %, 5 cases, 12 s each, 3 min left: test_a"),
+        ([Stage(20000, 100, 100, 60.0, "test_a")], "0 %, 100 cases, 2 a second, 3 h 19 min left: test_a"),
         (
             [Stage(40, 15, 10, 1.0, "test_a", "shrinking x"), Stage(40, 15, 10, 2.0, "test_b")],
-            "30 of 40 cases, 10 a second, 1 s left: test_a (shrinking x); test_b",
+            "75 %, 20 cases, 10 a second, 1 s left: test_a (shrinking x); test_b",
         ),
         (
             [Stage(40, 20, 20, 2.0), Stage(40, 20, 20, 2.0, "test_b", "blaming y")],
-            "40 of 40 cases, 20 a second: test_b (blaming y)",
+            "100 %, 40 cases, 20 a second: test_b (blaming y)",
         ),
         ([Stage(0, 3, 7, 1.0, "test_foreign")], "7 cases, 7 a second: test_foreign"),
     ],
 )
 def test_words(found: list[Stage], words: str) -> None:
-    """Cases behind and to come, the pace, what is left, and what each process does; no guess where nothing is known."""
+    """How much is behind, the pace, what is left, and what each process does; no guess where nothing is known."""
     assert line(found) == words
 
 
 def test_pace_of_late() -> None:
     """Where slow tests come last, the pace and what is left are those of late."""
     found = [Stage(200, 80, 80, 100.0, "test_a"), Stage(200, 60, 70, 110.0, "test_b")]
-    assert line(found) == "140 of 200 cases, 1 a second, 47 s left: test_a; test_b"
+    assert line(found) == "70 %, 150 cases, 1 a second, 47 s left: test_a; test_b"
     then = together([Stage(200, 70, 70, 50.0), Stage(200, 60, 60, 50.0)])
-    assert line(found, then) == "140 of 200 cases, 3 s each, 6 min left: test_a; test_b"
-    assert line(found, together(found)) == "140 of 200 cases: test_a; test_b"
-    assert line([Stage(200, 200, 200, 100.0)]) == "200 of 200 cases, 2 a second"
-    assert line(found, Stage(200, 140, 140, 50.0)) == "140 of 200 cases, 6 s each: test_a; test_b"
+    assert line(found, then) == "70 %, 150 cases, 3 s each, 6 min left: test_a; test_b"
+    assert line(found, together(found)) == "70 %, 150 cases: test_a; test_b"
+    assert line([Stage(200, 200, 200, 100.0)]) == "100 %, 200 cases, 2 a second"
+    assert line(found, Stage(200, 140, 140, 50.0)) == "70 %, 150 cases, 6 s each: test_a; test_b"
 
 
 def test_ticker_tells_the_pace_of_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,10 +66,10 @@ def test_ticker_tells_the_pace_of_late(tmp_path: Path, monkeypatch: pytest.Monke
         ticker._tick()
     ticker.stop()
     assert board.shown == [
-        "500 of 600 cases, 100 a second, 1 s left: test_a",
-        "530 of 600 cases, 2 a second, 35 s left: test_a",
-        "540 of 600 cases, 1 a second, 54 s left: test_a",
-        "552 of 600 cases, 1 a second, 48 s left: test_a",
+        "83 %, 500 cases, 100 a second, 1 s left: test_a",
+        "88 %, 530 cases, 2 a second, 35 s left: test_a",
+        "90 %, 540 cases, 1 a second, 54 s left: test_a",
+        "92 %, 552 cases, 1 a second, 48 s left: test_a",
     ]
 
 
@@ -202,7 +202,7 @@ def test_ticker(tmp_path: Path) -> None:
     time.sleep(0.1)
     assert board.shown == []
     Progress(tmp_path, "main", 9).begins("test_\x1b[2J", 3)
-    wait_for(board, "0 of 9 cases: test_\\x1b[2J")
+    wait_for(board, "0 %, 0 cases: test_\\x1b[2J")
     ticker.doing = "writing the report"
     wait_for(board, "writing the report")
     ticker.stop()
@@ -232,7 +232,9 @@ def test_line_in_a_log(tmp_path: Path, workers: tuple[str, ...]) -> None:
     files = {"conftest.py": SLOW.partition("@autotest")[0], "test_slow.py": SLOW}
     outcome = run_pytest(tmp_path, files, *workers)
     assert outcome.status == 0
-    told = re.findall(r"^autotest: (\d+) of 30 cases(?:, .*)?: test_slow.py::test_slow$", outcome.out, re.MULTILINE)
+    told = re.findall(
+        r"^autotest: (?:\d+) %, (\d+) cases(?:, .*)?: test_slow.py::test_slow$", outcome.out, re.MULTILINE
+    )
     assert len(told) >= 2
     assert [*map(int, told)] == sorted(map(int, told))
     [run] = (tmp_path / "autotest-report" / "runs").iterdir()
