@@ -11,6 +11,7 @@ from email.message import Message
 from email.parser import Parser
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 
 if sys.version_info >= (3, 11):
@@ -41,6 +42,7 @@ def built(folder: Path) -> zipfile.ZipFile:
     return zipfile.ZipFile(path)
 
 
+@pytest.mark.slow
 def test_wheel(tmp_path: Path) -> None:
     """Every file of the packages and of the suites is in it, whatever its suffix, and no other. The licence is there as
     an expression and whole; the classifiers are the Pythons that may install it.

@@ -206,6 +206,7 @@ def test_schedulers_give_the_same_counts(tmp_path: Path, several: Outcome, dist:
     assert len({record["worker"] for record in outcome.records("run")} - {"main"}) <= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_enough_failures_are_no_interrupt(tmp_path: Path, workers: str) -> None:
     """A run that ends after `--maxfail` failures has the status of one that fails, and its divergence has a script."""

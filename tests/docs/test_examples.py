@@ -113,6 +113,7 @@ def test_global_tensors_run(tmp_path: Path) -> None:
     assert summary["graph"]["verified"] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("oneflow") is None, reason="oneflow is not installed")
 def test_contracts_run(tmp_path: Path) -> None:
     """docs/contracts.md: its promises are kept, but for what is gone, which is told as the page shows it."""
@@ -129,6 +130,7 @@ def test_contracts_run(tmp_path: Path) -> None:
     assert shown.text in done.stdout
 
 
+@pytest.mark.slow
 def test_smallest_target_is_red(tmp_path: Path) -> None:
     """docs/targets.md: the harness sees the op that its smallest target has changed."""
     page = ROOT / "docs" / "targets.md"

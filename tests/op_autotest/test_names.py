@@ -61,6 +61,7 @@ def test_ways_out_of_a_shadow(tmp_path: Path, test: str, way: list[str]) -> None
     assert "aligned: 4 cases of 2 tests" in done.stdout
 
 
+@pytest.mark.slow
 def test_import_that_gets_our_package(tmp_path: Path) -> None:
     """A test file that means a module of its own, but comes after ours of that name is loaded, is told so."""
     files = {"a/test_two.py": TWO, "b/test_mine.py": "from generators import mine\n", "b/generators.py": "mine = 1\n"}
@@ -95,6 +96,7 @@ def test_project_that_is_called_autotest(tmp_path: Path) -> None:
     assert (outcome.status, outcome.out.strip()) == (pytest.ExitCode.USAGE_ERROR, f"ERROR: {sentence}")
 
 
+@pytest.mark.slow
 def test_data_folders_of_our_names_are_in_nobodys_way(tmp_path: Path) -> None:
     """Folders without an `__init__.py` that are called as our packages are: ours are found, wherever pytest starts."""
     for name in ("autotest", "generators", "dual_object", "reports"):

@@ -147,6 +147,7 @@ def test_nothing_leaks():
 """
 
 
+@pytest.mark.slow
 def test_ends_of_the_process_are_verdicts(tmp_path: Path) -> None:
     """An abort and a hang end the process of the hazards and one test; the others run in the next one. What a function
     leaves behind is not in pytest's process, nor in the target's, which replays programs.

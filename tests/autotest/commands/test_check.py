@@ -29,6 +29,7 @@ def test_check(tmp_path: Path) -> None:
     assert (tmp_path / ".autotest" / ".gitignore").read_text() == "*\n"
 
 
+@pytest.mark.slow
 def test_what_was_accepted_is_known(tmp_path: Path) -> None:
     """It is written into the ledger of the folder, as it is for a test file there, and known to each expression."""
     fault = {"AUTOTEST_FAULT": "faults:shrinkable"}

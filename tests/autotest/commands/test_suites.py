@@ -41,6 +41,7 @@ def test_what_the_suites_do_not_have() -> None:
     assert refused.value.message == "--suites: nowhere is not there; install op-autotest again, whole"
 
 
+@pytest.mark.slow
 def test_suites_run_elsewhere(tmp_path: Path) -> None:
     """In a folder whose own settings would refuse any test, with a folder `suites` of its own: they run in a
     worker of xdist, know their ledger, and leave the report and what is remembered there.

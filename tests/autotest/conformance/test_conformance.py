@@ -52,6 +52,7 @@ def counts(outcome: Outcome) -> dict[str, int]:
     return {word: int(number) for number, word in re.findall(r"(\d+) (passed|failed|skipped|error)", outcome.out)}
 
 
+@pytest.mark.slow
 def test_a_target_that_conforms(tmp_path: Path) -> None:
     """What it has is tried; what it has no op for is skipped with what it says of it."""
     # NumPy 1 promotes what has no dimensions otherwise than PyTorch.

@@ -126,6 +126,7 @@ def test_groups_are_those_of_the_collection(tmp_path: Path, arguments: list[str]
         assert outcome.summary["graph"] == {"verified": 46, "backward_verified": 33, "skipped": {}}
 
 
+@pytest.mark.slow
 def test_fault_is_told_of_its_test(tmp_path: Path) -> None:
     """What a shared graph computes wrong is red in each test that it is of, and blamed on its op."""
     outcome = run(tmp_path, "-k", "square or sin or cos", fault="doubled")

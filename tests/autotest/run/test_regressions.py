@@ -191,6 +191,7 @@ def test_relu():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["torch", "oneflow"])
 def test_another_seeds_memory_changes_nothing_of_a_runs_own_cases(target: str, tmp_path: Path) -> None:
     """With cases of another seed remembered, which have the numbers of its own, a run shows what it shows without."""

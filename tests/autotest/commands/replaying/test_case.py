@@ -195,6 +195,7 @@ def test_fresh():
 """
 
 
+@pytest.mark.slow
 def test_what_steers_a_body(tmp_path: Path) -> None:
     """What Python and NumPy draw by themselves comes back with the key; what a body seeds from nowhere is told of."""
     fault = {"AUTOTEST_FAULT": "faults:wrong"}

@@ -109,6 +109,7 @@ def worker() -> Iterator[Supervisor]:
     supervisor.close()
 
 
+@pytest.mark.slow
 def test_oneflow_has_each_configuration(worker: Supervisor) -> None:
     """A graph is built under each that this version lists, and gives the same."""
     programs = [one_call("exp", backward=True), one_call("relu", backward=True)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 #: Whether Dynamo is asked for when a mode of ours sees an operator, and when one of PyTorch's own does.
 SEEN = """
 import sys
@@ -29,6 +31,7 @@ print(asks(DispatchMode), asks(TorchDispatchMode))
 """
 
 
+@pytest.mark.slow
 def test_dynamo_is_not_imported() -> None:
     """Which takes seconds, in every process that runs kernels."""
     done = subprocess.run([sys.executable, "-c", SEEN], check=True, capture_output=True, text=True)  # noqa: S603 - our own

@@ -126,6 +126,7 @@ with private.dynamo_left_out():
 """
 
 
+@pytest.mark.slow
 def test_dynamo_is_left_out() -> None:
     """Shapes are inferred without importing Dynamo, which is the real one for whoever asks it for more, or has it. A
     function that was called without it asks for it at its next call, as it does at its first.

@@ -39,6 +39,7 @@ def real(tmp_path_factory) -> Path:
     return folder / "autotest-report"
 
 
+@pytest.mark.slow
 def test_real_run(view, real):
     """A real divergence opens from the page of the last run, and its heat map is what PyTorch's own gradient says."""
     watched = view(real / "index.html", "#open=4701a54b")
