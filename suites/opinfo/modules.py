@@ -63,19 +63,6 @@ class Layer:
                 return fewest
         return None
 
-    def looks(self) -> list[Sample]:
-        """The sample that is called with the most arguments, of these the greatest, its tensors in every look in which
-        PyTorch takes it.
-        """
-        usable = [samples(self)[index] for index in sorted((*self.plan.eager, *self.plan.in_graph))]
-        if not usable:
-            return []
-        sample = max(usable, key=lambda sample: weight((sample.forward_input.args, sample.forward_input.kwargs)))
-        given = sample.forward_input
-        made = (variant.of((tuple(given.args), dict(given.kwargs)), pytorch.float32) for variant in variants())
-        looking = (Sample(sample.constructor_input, Args(*tree)) for tree in made if tree is not None)
-        return [look for look in looking if not _obstacle(self, look)]
-
     def _required(self, made: Any) -> Args:
         if self.info.name in RECURRENT:
             return Args(
@@ -91,7 +78,7 @@ class Layer:
     def keeps(self) -> bool:
         """Whether what it is called with changes what it gives later: statistics of the batches it was trained on."""
         norm = pytorch.nn.modules.batchnorm._NormBase
-        return self.training and issubclass(self.info.module_cls, norm) and bool(self.plan.eager)
+        return self.training and issubclass(self.info.module_cls, norm)
 
     def call(self, sample: Any, build: Callable[..., Any], change: Callable[[Any], Any], times: int = 1) -> Any:
         """Build the layer of a sample with `build` and call it, its tensors as `change` has replaced them; the second
@@ -152,6 +139,21 @@ def samples(layer: Layer) -> tuple[Any, ...]:
                 layer.info, device="cpu", dtype=pytorch.float32, requires_grad=True, training=layer.training
             )
         )
+
+
+@functools.lru_cache(maxsize=1)  # the cases of one test follow each other
+def looks(layer: Layer) -> tuple[Sample, ...]:
+    """The sample that is called with the most arguments, of these the greatest, its tensors in every look in which
+    PyTorch takes it.
+    """
+    usable = [samples(layer)[index] for index in sorted((*layer.plan.eager, *layer.plan.in_graph))]
+    if not usable:
+        return ()
+    sample = max(usable, key=lambda sample: weight((sample.forward_input.args, sample.forward_input.kwargs)))
+    given = sample.forward_input
+    made = (variant.of((tuple(given.args), dict(given.kwargs)), pytorch.float32) for variant in variants())
+    looking = (Sample(sample.constructor_input, Args(*tree)) for tree in made if tree is not None)
+    return tuple(look for look in looking if not _obstacle(layer, look))
 
 
 def _given(sample: Any) -> list[Any]:

@@ -47,8 +47,7 @@ class Argument:
         method = call.kind == "method"
         name = parameter_name(function, call.op, self.at, len(call.args), keywords, method=method) or str(self.at)
         # `x.to(...)` has a device, a dtype or a tensor there, each in an overload of its own.
-        value = call.args[self.at]
-        return name if name != "device" or isinstance(value, (Device, str)) else _TO[type(value)]
+        return _TO.get(type(call.args[self.at]), name) if name == "device" else name
 
     def replaced(self, reference: Reference, program: Program) -> Iterator[Program]:
         """The Program without it, then with another value in its place, the most ordinary one first. Which of them make

@@ -47,6 +47,7 @@ def layer(made: torch.nn.Module, name: str, *args: Any, **kwargs: Any) -> Progra
         (one("method", "to", Ref(0), Ref(1)), ["other"]),
         (one("method", "to", Ref(0), Device("cpu"), Name("float64")), ["dtype", "device"]),
         (one("method", "to", Ref(0), "cpu"), ["device"]),
+        (one("method", "to", Ref(0), 0), ["device"]),
         (one("function", "no_such_op", Ref(0), 1), ["1"]),
         (one("function", "nn.functional.layer_norm", Ref(0), (2,), None, Ref(1)), ["bias", "normalized_shape"]),
         (one("get", "T", Ref(0)), []),
