@@ -28,6 +28,16 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+@pytest.fixture(autouse=True)
+def ordinary_dtype() -> Generator[None]:
+    """A test that leaves PyTorch another default dtype is itself the one that fails, and not those after it."""
+    yield
+    torch = sys.modules.get("torch")
+    if torch is not None and (left := torch.get_default_dtype()) != torch.float32:
+        torch.set_default_dtype(torch.float32)
+        pytest.fail(f"the test leaves {left} as the default dtype, but should leave torch.float32")
+
+
 @pytest.fixture(scope="session")
 def reference() -> Adapter:
     """PyTorch's adapter, of one thread as in a run: by how many it sums decides how it rounds."""

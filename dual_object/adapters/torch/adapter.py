@@ -182,8 +182,8 @@ class Adapter:
     def default_dtype(self, name: str) -> Iterator[None]:
         """While it lasts, floating tensors and modules are made in this dtype unless told otherwise."""
         before = torch.get_default_dtype()
-        torch.set_default_dtype(getattr(torch, name))
         try:
+            torch.set_default_dtype(getattr(torch, name))
             yield
         finally:
             torch.set_default_dtype(before)
