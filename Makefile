@@ -12,6 +12,10 @@ ARGS :=
 # some tests take a hundred times as long as most.
 TESTERS := $(shell echo $$(($$(nproc) + 1)))
 
+# What is made of ops: trainings, graphs in each configuration, models, chains for compilers, tensors on several ranks.
+PROGRAMS := $(foreach name,compile contract global models,suites/$(name)) \
+	$(foreach name,graph_configurations optimizers schedules,suites/test_$(name).py)
+
 # What runtimes below PyTorch are run on.
 SIX := $(foreach name,unary view inplace reduction normalization convolution,suites/test_$(name).py)
 
@@ -21,7 +25,7 @@ MAPPED := $(foreach name,unary binary reduction activation matmul convolution,su
 # What the target of docs/new-target.md is held to.
 FOUR := $(foreach name,unary binary reduction activation,suites/test_$(name).py)
 
-.PHONY: align onnxruntime iree targets paddle jax mlx paddle-all jax-all boxing-4 compile survey test test-slow test-targets lint docs package matrix bench mutation false-alarms kernels blame build clean
+.PHONY: align programs onnxruntime iree targets paddle jax mlx paddle-all jax-all boxing-4 compile survey test test-slow test-targets lint docs package matrix bench mutation false-alarms kernels blame build clean
 
 # uv is asked for its version because a pyenv shim of that name exists and fails where .python-version has no uv.
 $(STAMP): pyproject.toml constraints.txt .python-version
@@ -36,9 +40,15 @@ $(STAMP): pyproject.toml constraints.txt .python-version
 
 build: $(STAMP)
 
-# What is laid out is the same on every seed. Drawn cases run in static graphs, too, which take long: a few besides.
+# Ops and layers. What is laid out is the same on every seed. Drawn cases run in static graphs, too, which take long: a few
+# besides.
 align: $(STAMP)
+	PYTEST_ADDOPTS="$(addprefix --ignore=,$(PROGRAMS))" \
 	.venv/bin/autotest run suites -n auto --coverage arguments --drawn 3 $(ARGS)
+
+# What is made of them.
+programs: $(STAMP)
+	.venv/bin/autotest run $(PROGRAMS) -n auto --coverage arguments --drawn 3 $(ARGS)
 
 # All drawn cases, of edge inputs, and all pairs of corners, to be read: new divergences are printed and kept
 # in the report, and are no failure.

@@ -241,6 +241,29 @@ def test_mixed_and_refused(name):
     refused(lambda: member(f"torch.{name}")(*given))
 
 
+#: What sums products, and the shapes of the two factors.
+_PRODUCTS = {
+    "matmul": ((2, 3), (3, 2)),
+    "mm": ((2, 3), (3, 2)),
+    "bmm": ((2, 2, 3), (2, 3, 2)),
+    "mv": ((2, 3), (3,)),
+    "dot": ((3,), (3,)),
+    "inner": ((2, 3), (2, 3)),
+    "vdot": ((3,), (3,)),
+    "tensordot": ((2, 3), (3, 2)),
+    "kron": ((2, 2), (2, 2)),
+    "outer": ((3,), (2,)),
+}
+
+
+@pytest.mark.parametrize("name", _PRODUCTS)
+@autotest(n=2, check_graph=False, coverage="none", missing="count", unsupported="count")
+def test_products_of_integers(name):
+    """And sums of them, that no float64 holds."""
+    factors = (tensor(*shape, low=1 << 29, high=1 << 30, dtype="int64") for shape in _PRODUCTS[name])
+    return member(f"torch.{name}")(*factors, **({"dims": 1} if name == "tensordot" else {}))
+
+
 @pytest.mark.parametrize("dtype", ["int32", "int64", "int8", "uint8", "bool", "float64"])
 @autotest(n=5)
 def test_promotion_by_a_number(dtype):

@@ -12,6 +12,7 @@ from rows import (
     main_forms,
     ops,
     other_forms,
+    pick,
     rank,
     shape,
     size,
@@ -44,6 +45,16 @@ def first_few():
     drawn = [*sizes(ndim, dim - 1)]
     drawn[dim] = 4
     return args(untied(*drawn), count, dim=dim, largest=largest, sorted=oneof(nothing(), True))
+
+
+def many_tied():
+    """Draws more elements than kernels sort at once, most of them tied: where they come from tells their order."""
+    return args(tensor(1300, low=0, high=4, dtype=int), descending=flag(), stable=True)
+
+
+def few_of_many():
+    """Draws more elements than kernels sort at once, and how many of them to find: some, most or all."""
+    return args(untied(1300), pick(5, 1290, 1300), largest=not flag())
 
 
 def sequence():
@@ -79,7 +90,9 @@ ROWS = (
     *ops("sort argsort", along()),
     *ops("sort argsort", values(-1, 1), variant="default"),
     *ops("sort argsort", along(stable=True), "torch", variant="stable"),
+    *ops("sort argsort", many_tied, "torch", variant="many"),
     Op("topk", first_few),
+    Op("topk", few_of_many, "torch", variant="many"),
     Op("topk", lambda: args(untied(4, size()), 2, dim=0, sorted=True), "torch", variant="first_dim"),
     Op("searchsorted", sequence, "torch", variant="default"),
     Op("searchsorted", sequences, "torch"),

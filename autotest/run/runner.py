@@ -252,8 +252,10 @@ class TestRun:
             if judgement is not None:
                 self._draws.accepted += 1
                 line.drawn.append(judgement)
-            # What the target lacks has no corners: where that is only counted, the ordinary case goes alone.
-            first = origin == LAID and index == 0 and self.options.missing == "count"
+            # What the target lacks has no corners, and each of a list would show it: where that is only counted, the
+            # first case goes alone.
+            many = origin == LAID or self.drawer.listed is not None
+            first = many and index == 0 and self.options.missing == "count"
             if len(line.drawn) == replayer.chunk or first:
                 self._submit(line)
             if first:

@@ -24,17 +24,20 @@ class Sparing:
         if judgement.death is not None:
             self._known.setdefault(form(case), f"a call of this form has ended the target in case #{case.index}")
         elif any(divergence.difference.kind == "missing" for divergence in judgement.divergences):
-            self._known.setdefault(form(case), f"the target lacks what case #{case.index} calls, too")
+            self._known.setdefault(calls(case), f"the target lacks what case #{case.index} calls, too")
 
     def reason(self, case: Case) -> str | None:
         """Why the target is not asked about a case; None where it is."""
-        return self._known.get(form(case))
+        return self._known.get(form(case)) or self._known.get(calls(case))
 
 
 def form(case: Case) -> Hashable:
     """What the calls of a case are but for values and sizes: ops, keywords, dtypes, dimensions, and which of them are
     0.
     """
-    program = case.program
-    calls = tuple((call.kind, call.op, len(call.args), tuple(call.kwargs)) for call in program.calls)
-    return calls, tuple((x.dtype, tuple(size == 0 for size in x.data.shape)) for x in program.inputs)
+    return calls(case), tuple((x.dtype, tuple(size == 0 for size in x.data.shape)) for x in case.program.inputs)
+
+
+def calls(case: Case) -> Hashable:
+    """What the calls of a case are, whatever tensors they are given: who lacks an op has it for no dtype."""
+    return tuple((call.kind, call.op, len(call.args), tuple(call.kwargs)) for call in case.program.calls)

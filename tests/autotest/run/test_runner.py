@@ -54,6 +54,7 @@ def run(target: FakeTarget, tmp_path: Path) -> Iterator[Run]:
         raises: Any = None,
         mark: Any = None,
         own_seed: int | None = None,
+        missing: Any = "fail",
         **options: Any,
     ) -> Any:
         session = Session(
@@ -72,7 +73,7 @@ def run(target: FakeTarget, tmp_path: Path) -> Iterator[Run]:
         opened.append(session)
         token = current_session.set(session)
         try:
-            test = autotest(n=n, check_graph=False, seed=own_seed)(lambda: body())
+            test = autotest(n=n, check_graph=False, seed=own_seed, missing=missing)(lambda: body())
             test = test if mark is None else mark(test)
             if raises is None:
                 test()
@@ -459,6 +460,28 @@ def test_deadly_form_is_met_once(run: Run, target: FakeTarget) -> None:
     ]
     assert {end["reason"] for end in ends(session) if end["verdict"] == "skipped"} == {
         "a call of this form has ended the target in case #0"
+    }
+
+
+def test_what_the_target_lacks_is_met_once(run: Run, target: FakeTarget) -> None:
+    """Of a list, where that is only counted: in the first case, which goes alone. It lacks it for every dtype."""
+
+    def lacking(seen: Observation) -> Observation:
+        seen.failures.append(Failure(0, "missing", ("AttributeError",), "no neg"))
+        seen.ended = True
+        return seen
+
+    target.answers = {"neg": lacking}
+
+    def body() -> Any:
+        op, dtype = each((torch.neg, "float32"), (torch.neg, "int64"), (torch.square, "float32")).value()
+        return op(random_tensor(ndim=1, dtype=dtype))
+
+    verdicts, session = run(body, 20, missing="count")
+    assert sorted(verdicts) == [(0, "divergent"), (1, "skipped"), (2, "aligned")]
+    assert target.asked == [[["neg"]], [["square"]]]
+    assert {end["reason"] for end in ends(session) if end["verdict"] == "skipped"} == {
+        "the target lacks what case #0 calls, too"
     }
 
 

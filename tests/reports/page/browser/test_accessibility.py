@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 #: Of each view, what has to be there before it is looked at.
 VIEWS = {
     "": ".row",

@@ -6,6 +6,8 @@ import pytest
 
 from support.pages import drawn
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 LISTED = "[...document.querySelectorAll('#view-divergences .row')].map(row => row.dataset.id)"

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from support.pages import drawn
+
+pytestmark = pytest.mark.slow
 
 HOSTILE = "<script>alert(1)</script>"
 COLUMNS = "[...document.querySelectorAll('#map .op')].map(column => column.dataset.op)"

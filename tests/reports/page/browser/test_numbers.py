@@ -14,6 +14,8 @@ from reports.records.kinds import KINDS
 from reports.records.run import read_run
 from support.pages import drawn
 
+pytestmark = pytest.mark.slow
+
 GRAPH = {"forward": "verified", "backward": "off"}
 
 

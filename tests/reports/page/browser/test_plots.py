@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 #: How many pixels of a plot have about a colour.
 PIXELS = """([number, colour]) => {
   const canvas = document.querySelectorAll(".uplot canvas")[number];

@@ -13,6 +13,8 @@ from dual_object.program.program import Program
 from reports import RecordWriter, read_run, save_site, summarize
 from support.runs import run_autotest
 
+pytestmark = pytest.mark.slow
+
 BODY = """
 from autotest import autotest, random_tensor, torch
 
@@ -39,7 +41,6 @@ def real(tmp_path_factory) -> Path:
     return folder / "autotest-report"
 
 
-@pytest.mark.slow
 def test_real_run(view, real):
     """A real divergence opens from the page of the last run, and its heat map is what PyTorch's own gradient says."""
     watched = view(real / "index.html", "#open=4701a54b")

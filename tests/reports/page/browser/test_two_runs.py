@@ -19,6 +19,8 @@ from reports import (
     summarize,
 )
 
+pytestmark = pytest.mark.slow
+
 TEST = "test_x.py::test_a"
 FINGERPRINT = "oneflow/eager_forward/value/relu/float32"
 

@@ -6,6 +6,8 @@ import pytest
 
 from support.pages import drawn
 
+pytestmark = pytest.mark.slow
+
 LISTED = "[...document.querySelectorAll('#view-divergences .row')].map(row => row.dataset.id)"
 
 #: The contrast of an element's text against what is painted below it, colours read back from a canvas.
