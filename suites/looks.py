@@ -57,6 +57,8 @@ LOOKS = (
     *(Look(values=values, last=True) for values in ("nan", "great")),
     Look(values="nothing"),
     *(Look(values=values, dtype="int64") for values in ("great", "wide")),
+    # Sums of bytes that no byte holds.
+    Look(values="great", dtype="uint8"),
     Look(layout="expanded"),
 )
 

@@ -26,6 +26,7 @@ MADE = [
     ),
     ("Embedding", {"num_embeddings": 4, "embedding_dim": 3, "padding_idx": 0}, ["weight[0]"]),
     ("Embedding", {"num_embeddings": 4, "embedding_dim": 3, "padding_idx": -1}, ["weight[3]"]),
+    ("MultiheadAttention", {"embed_dim": 4, "num_heads": 2}, ["in_proj_bias", "out_proj.bias"]),
 ]
 
 
@@ -57,7 +58,20 @@ RANDOM = [
         )
         for name in ("RNN", "LSTM", "GRU")
     ),
+    *(
+        (
+            name,
+            {"input_size": 3, "hidden_size": 400},
+            dict.fromkeys(("weight_ih", "weight_hh", "bias_ih", "bias_hh"), 1 / 20),
+        )
+        for name in ("RNNCell", "LSTMCell", "GRUCell")
+    ),
     ("Embedding", {"num_embeddings": 100, "embedding_dim": 100}, {"weight": -1.0}),
+    (
+        "MultiheadAttention",
+        {"embed_dim": 150, "num_heads": 2},
+        {"in_proj_weight": 1 / 10, "out_proj.weight": 150**-0.5},
+    ),
 ]
 
 

@@ -224,8 +224,8 @@ def spoken():
     """Draws options of a CTC loss, log probabilities over time, and transcripts of none to three signs, of which some
     may be too long for the time that they have. A sign is never the blank, nor beyond the classes.
     """
-    blank, reduction, forgiving = pick(0, _CLASSES - 1), pick("mean", "none", "sum"), flag()
-    steps, batch, least = pick(6, 3, 12), size(1, 4).value(), pick(2, 0, 1, 3)
+    blank, reduction, forgiving = pick(0, _CLASSES - 1), pick("mean", "none", "sum"), oneof(False, True, nothing())
+    (steps, least), batch = pick((6, 2), (2, 3), (3, 3), (12, 1), (6, 0)), size(1, 4).value()
     sounds = torch.log_softmax(tensor(steps, batch, _CLASSES), dim=2)
     first = 1 if blank == 0 else 0
     signs = tensor(batch, 3, low=first, high=first + _CLASSES - 1, dtype=int)
