@@ -427,19 +427,18 @@ def _sum_up(session: pytest.Session, state: State) -> None:
     folder = state.options.folder
     interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
     if folder is None or not folder.is_dir():
-        state.text = "interrupted before a test had begun" if interrupted else _of_an_earlier_run(state)
+        early = interrupted and not session.shouldstop  # which a folder that cannot be written has set
+        state.text = "interrupted before a test had begun" if early else _of_an_earlier_run(state)
         return
     from autotest.commands.summary import sum_up
     from reports import RecordError, save_status
 
     with contextlib.suppress(RecordError):  # a folder that cannot be written is told of below
         state.unrecorded.record(folder, state.options)
-    if state.ticker is not None:
-        state.ticker.doing = "running the scripts of divergences, writing the report"
     try:
-        summary = sum_up(folder, session.config, 0.0 if interrupted else state.options.repro_total)
+        summary = sum_up(folder, session.config, 0.0 if interrupted else state.options.repro_total, state.ticker)
     except KeyboardInterrupt:  # all tests have run: whoever does not want to wait for scripts has a report without them
-        summary = sum_up(folder, session.config, 0.0)
+        summary = sum_up(folder, session.config, 0.0, state.ticker)
     state.text, state.annotations = summary.text, summary.annotations
     # A run that a full disk has stopped already ended with a sentence and a status of its own.
     if summary.faulty or not (summary.written or session.shouldstop):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any, TypeVar, overload
@@ -96,6 +97,7 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
                 f"{function.__qualname__} is async, but should be a plain function: "
                 "cases are recorded one call after the other"
             )
+        _refuse_namesake(function)
 
         @functools.wraps(function)
         def run(*args: Any, **kwargs: Any) -> None:
@@ -109,6 +111,26 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
         return run
 
     return decorate if body is None else decorate(body)
+
+
+def _refuse_namesake(function: Callable[..., Any]) -> None:
+    """Raise UsageError where the module or class that a test stands in has one of its name already, which would never
+    run. A line that runs again, as in a loop or when a module is imported anew, makes the same test.
+    """
+    code = getattr(function, "__code__", None)
+    frame = sys._getframe(1)
+    while code is not None and frame.f_code.co_filename != code.co_filename and frame.f_back is not None:
+        frame = frame.f_back
+    earlier: Any = frame.f_locals.get(getattr(function, "__name__", ""))
+    before = getattr(inspect.unwrap(earlier), "__code__", None) if hasattr(earlier, "autotest_options") else None
+    if code is None or before is None or before.co_filename != code.co_filename:
+        return
+    first, second = before.co_firstlineno, code.co_firstlineno
+    if first != second:
+        raise UsageError(
+            f"{function.__qualname__} is there twice, at lines {first} and {second}, and only the last would run: "
+            "give one of both another name"
+        )
 
 
 def _check_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

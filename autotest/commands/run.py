@@ -37,12 +37,24 @@ def run_pytest(paths: Sequence[str], workers: str, options: Mapping[str, Any]) -
     if count:
         # A pytest worker dies only of what is not ours; none of its tests should be lost for it.
         arguments = ["-n", str(count), "--max-worker-restart", "1000", *arguments]
+    began = Began()
     try:
-        status = int(pytest.main(arguments))
-    except KeyboardInterrupt:  # pytest takes it only from when its session has begun
-        click.echo("interrupted before a test had begun", err=True)
+        status = int(pytest.main(arguments, plugins=[began]))
+    except KeyboardInterrupt:  # pytest takes it only while its session lasts
+        click.echo(f"interrupted {'after the run' if began.session else 'before a test had begun'}", err=True)
         return USAGE
     return USAGE if status == pytest.ExitCode.USAGE_ERROR else status
+
+
+class Began:
+    """Whether pytest's session has begun."""
+
+    def __init__(self) -> None:
+        self.session = False
+
+    def pytest_sessionstart(self) -> None:
+        """As pytest calls it."""
+        self.session = True
 
 
 def pytest_arguments(options: Mapping[str, Any]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -23,9 +23,9 @@ _STOPPED = f"{_UNVERIFIED}: the run was stopped, or --repro-total is 0"
 NOT_REPRODUCED = "did not reproduce (exit 0)"
 
 
-def write_repros(run: Path, summary: Summary, total: float) -> None:
+def write_repros(run: Path, summary: Summary, total: float, shown: Callable[[int, int], object] | None = None) -> None:
     """Write and verify the repros of a run's red findings, the worst first, and keep what became of each. A script that
-    an earlier report of the same run has run is as it was.
+    an earlier report of the same run has run is as it was. `shown` hears how many are done, and of how many.
 
     Raises RecordError, OSError where the folder cannot be written.
     """
@@ -45,6 +45,8 @@ def write_repros(run: Path, summary: Summary, total: float) -> None:
             try:
                 written = pool.map(lambda f: _write_repro(run, f, summary, allowance), red)
                 for finding, result in zip(red, written, strict=True):
+                    if shown is not None:
+                        shown(len(results) + 1, len(red))
                     results[finding.first.id] = result
             except KeyboardInterrupt:  # or the pool would wait for all of them
                 allowance.stop()

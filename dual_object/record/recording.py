@@ -454,10 +454,7 @@ class Recording:
             tree = self.reference.encode(item)
             if isinstance(tree, (Name, Device, tuple)):
                 return tree
-            raise ArgumentError(
-                f"the body returned a {type(item).__module__}.{type(item).__name__}, but should return dual objects: "
-                "return what dual calls gave you, or pass auto_backward=False and return None"
-            )
+            raise ArgumentError(f"the body returned {_no_dual(item)}")
 
         return map_leaves(value, leaf)
 
@@ -566,3 +563,15 @@ def _rebuild(named: Any, items: list[Any]) -> Any:
     """A named tuple of the same type holding dual objects."""
     make = getattr(type(named), "_make", type(named))
     return make(items)
+
+
+def _no_dual(item: Any) -> str:
+    """What a body may not return, with the way out."""
+    if callable(getattr(item, "value", None)):
+        return f"{item!r}, but should return dual objects: its .value() is what a generator has drawn"
+    if hasattr(item, "_dual_path"):
+        return f"{item!r}, but should return dual objects: call it"
+    return (
+        f"a {type(item).__module__}.{type(item).__name__}, but should return dual objects: "
+        "return what dual calls gave you, or pass auto_backward=False and return None"
+    )

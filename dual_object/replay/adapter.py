@@ -9,10 +9,11 @@ A new target is one module `dual_object/adapters/<name>.py` with a class `Adapte
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast, runtime_checkable
 
 from dual_object.errors import MissingOp, TargetError
@@ -425,6 +426,8 @@ def load(name: str) -> Adapter:
                 f"target={name!r} is a {type(made).__name__}, but should be an adapter's class, package.module:Class "
                 "[--target]"
             )
+        if asked is None and _wants_arguments(made):
+            raise TargetError(f"target={name!r} wants arguments, but an adapter's class should take none [--target]")
         adapter: Adapter = made(asked) if asked else made()
     except Exception as error:
         raise not_imported(name, error) from error
@@ -443,6 +446,15 @@ def load(name: str) -> Adapter:
     return adapter
 
 
+def _wants_arguments(made: Callable[..., object]) -> bool:
+    """Whether nothing can be called without arguments."""
+    try:
+        parameters = inspect.signature(made).parameters.values()
+    except (TypeError, ValueError):  # as of what is written in C, which is called
+        return False
+    return any(x.default is x.empty and x.kind not in (x.VAR_POSITIONAL, x.VAR_KEYWORD) for x in parameters)
+
+
 def not_imported(name: str, error: Exception) -> TargetError:
     """What is said where the import of a target raises this: in one sentence."""
     if isinstance(error, TargetError):
@@ -450,6 +462,8 @@ def not_imported(name: str, error: Exception) -> TargetError:
     module = BUILT_IN.get(name, name).partition(":")[0]
     reason = " ".join(str(error).split())[:300]
     way = ""
+    if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType) and error.obj.__name__ == module:
+        way = ", but should be package.module:Class [--target]"
     if isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]:
         way = f"; put the folder that holds {error.name} on the import path, as PYTHONPATH=. does for this one"
     return TargetError(f"target {name!r} cannot be imported: {type(error).__name__}: {reason}{way}")

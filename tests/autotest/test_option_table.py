@@ -134,7 +134,7 @@ def test_refused_by_the_option_that_was_typed(
 ) -> None:
     """A value that means nothing is told of by the name that the command line has for it, before pytest starts."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("pytest.main", lambda _: pytest.fail("pytest was started"))
+    monkeypatch.setattr("pytest.main", lambda *_, **__: pytest.fail("pytest was started"))
     monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=8 << 30))
     result = CliRunner().invoke(main, [*words, option, text])
     assert result.exit_code == 2
@@ -145,7 +145,7 @@ def test_command_line_reaches_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every option of `autotest run` that pytest has reaches it as typed."""
     calls: list[list[str]] = []
 
-    def run(arguments: list[str]) -> int:
+    def run(arguments: list[str], plugins: object) -> int:
         calls.append(arguments)
         return 0
 

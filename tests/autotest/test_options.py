@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import pytest
@@ -106,6 +107,41 @@ def test_class_is_refused_by_name() -> None:
             "test_class_is_refused_by_name.<locals>.TestRelu is a class, but @autotest should stand above a function: "
             "put it above each of the class's test methods"
         )
+
+
+def test_namesake_is_refused_with_both_lines() -> None:
+    """Of two tests of one name the first would never run, in a class as in a module; one line that runs again makes one
+    test.
+    """
+    for _ in range(2):
+
+        @autotest
+        def test_relu() -> None: ...
+
+    line = inspect.unwrap(test_relu).__code__.co_firstlineno
+    with pytest.raises(UsageError) as caught:
+
+        @autotest(n=2)
+        def test_relu() -> None: ...
+
+    assert str(caught.value) == (
+        "test_namesake_is_refused_with_both_lines.<locals>.test_relu is there twice, "
+        f"at lines {line} and {line + 6}, and only the last would run: give one of both another name"
+    )
+    with pytest.raises(UsageError) as caught:
+
+        class TestRelu:
+            @autotest
+            def test_zero(self) -> None: ...
+
+            @pytest.mark.parametrize("op", ["relu"])
+            @autotest(n=2)
+            def test_zero(self) -> None: ...  # noqa: F811
+
+    assert str(caught.value) == (
+        "test_namesake_is_refused_with_both_lines.<locals>.TestRelu.test_zero is there twice, "
+        f"at lines {line + 16} and {line + 19}, and only the last would run: give one of both another name"
+    )
 
 
 def test_async_body_is_refused_by_name() -> None:

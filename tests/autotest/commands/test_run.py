@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 import click
 import pytest
 
-from autotest.commands.run import processes
+from autotest.commands.run import Began, processes
+from autotest.commands.run import run_pytest as run_in_this_process
 from support.runs import Outcome, run_pytest
 
 BODY = """
@@ -85,3 +86,20 @@ def test_processes_that_are_none(given: str, sentence: str) -> None:
         processes(given)
     assert str(caught.value) == sentence
     assert processes("512") == 512
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_interrupt_outside_the_session(
+    begun: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ctrl-C that pytest does not take itself is told by when it came: a run that has ended had tests."""
+
+    def interrupted(arguments: list[str], plugins: list[Began]) -> int:
+        if begun:
+            plugins[0].pytest_sessionstart()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pytest.main", interrupted)
+    assert run_in_this_process([], "0", {}) == 2
+    words = "interrupted after the run" if begun else "interrupted before a test had begun"
+    assert capsys.readouterr().err == f"{words}\n"

@@ -141,7 +141,7 @@ def test_command_passes_the_flags(monkeypatch: pytest.MonkeyPatch, given: tuple[
     """
     calls: list[list[str]] = []
 
-    def run(arguments: list[str]) -> int:
+    def run(arguments: list[str], plugins: object) -> int:
         calls.append(arguments)
         return 0
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner
 
 from autotest.budget import Allowance
 from autotest.cli import main
+from autotest.commands.summary import tell
 from autotest.compare.difference import Rules
 from autotest.compare.divergence import new_row
 from autotest.repro import Unscripted, verifying
@@ -203,10 +206,39 @@ def test_script_that_we_fail_to_write(told: Outcome, monkeypatch: pytest.MonkeyP
     saved: dict[str, ReproResult] = {}
     monkeypatch.setattr(verifying, "save_repros", lambda run, results: saved.update(results))
     run = folder(told).parent
-    verifying.write_repros(run, summarize(read_run(run)), 0)
+    heard: list[tuple[int, int]] = []
+    verifying.write_repros(run, summarize(read_run(run)), 0, lambda *done: heard.append(done))
+    assert heard == [(number + 1, len(saved)) for number in range(len(saved))]
     assert {result.words for result in saved.values()} == {
         "no script: the harness failed to write it (IndexError: list index out of range); please report this"
     }
+
+
+def test_told_while_it_lasts(told: Outcome, tmp_path: Path) -> None:
+    """Whoever waits for the scripts and the report hears how far that is."""
+    report = tmp_path / "report"
+    shutil.copytree(folder(told).parents[2], report)
+    run = report / "runs" / folder(told).parent.name
+    (run / "repros" / "repros.json").unlink(missing_ok=True)
+    said: list[str] = []
+
+    class Heard:
+        def __setattr__(self, name: str, value: str) -> None:
+            assert name == "doing"
+            said.append(value)
+
+    tell(run, 80, False, 0.0, ticker=cast(Any, Heard()))
+    scripts = said[2:-1]
+    assert said == [
+        "reading the records",
+        "running the scripts of divergences",
+        *(
+            f"running the scripts of divergences: {number} of {len(scripts)} done"
+            for number in range(1, len(scripts) + 1)
+        ),
+        "writing the report",
+    ]
+    assert len(scripts) > 1
 
 
 def test_ended_before_its_time(tmp_path: Path) -> None:

@@ -190,12 +190,12 @@ from autotest.commands import summary
 
 summed, times = summary.sum_up, [None] * int(os.environ["TIMES"])
 
-def interrupted(folder, config, repro_total):
+def interrupted(folder, config, repro_total, ticker):
     if times:
         times.pop()
         raise KeyboardInterrupt
     print(f"{repro_total:g} s for scripts")
-    return summed(folder, config, repro_total)
+    return summed(folder, config, repro_total, ticker)
 
 summary.sum_up = interrupted
 """

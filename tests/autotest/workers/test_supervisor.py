@@ -206,7 +206,12 @@ def test_poisoned_worker_retires(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         (
             "json:Adapter",
-            "target 'json:Adapter' cannot be imported: AttributeError: module 'json' has no attribute 'Adapter'",
+            "target 'json:Adapter' cannot be imported: AttributeError: module 'json' has no attribute 'Adapter', "
+            "but should be package.module:Class [--target]",
+        ),
+        (
+            "json:dumps",
+            "target='json:dumps' wants arguments, but an adapter's class should take none [--target]",
         ),
         (
             "nosuch",

@@ -15,7 +15,7 @@ from dual_object import Program, Recording, Replay, current_recording
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.errors import ArgumentError, RawTargetNeeded
 from dual_object.program.values import Device, Name, Named, Ref
-from generators import Nothing
+from generators import Nothing, random
 
 HOW = "return what dual calls gave you, or pass auto_backward=False and return None"
 
@@ -174,6 +174,21 @@ def test_what_a_body_may_not_return(value, name, recorded):
     with pytest.raises(ArgumentError) as caught:
         recorded(lambda: (tensor(2), [value]))
     assert str(caught.value) == f"the body returned a {name}, but should return dual objects: {HOW}"
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (random(1, 3), "random(1, 3), but should return dual objects: its .value() is what a generator has drawn"),
+        (torch.relu, "<dual torch.relu>, but should return dual objects: call it"),
+    ],
+    ids=["generator", "function"],
+)
+def test_what_a_body_has_not_drawn_or_called(value, told, recorded):
+    """A generator, or an op, is told by what it is and how its result is had."""
+    with pytest.raises(ArgumentError) as caught:
+        recorded(lambda: value)
+    assert str(caught.value) == f"the body returned {told}"
 
 
 def test_state_is_the_cases_own(recorded):

@@ -17,6 +17,7 @@ from dual_object.replay.tracing import NotTraced
 _LIMITS: Mapping[str, str] = MappingProxyType(
     {
         "trying to get value out of a tracing tensor": "PyTorch's tracer cannot follow a value that an op reads",
+        "torch.storage.UntypedStorage": "PyTorch's tracer cannot copy the memory of a tensor",  # `copy.deepcopy`
         "a view of a leaf Variable that requires grad is being used in an in-place operation": (
             "PyTorch's tracer cannot follow an op that writes a parameter"  # nn.Embedding with max_norm
         ),

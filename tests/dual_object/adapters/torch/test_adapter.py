@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 
 import numpy as np
@@ -73,7 +74,7 @@ def test_graph_is_called_with_tensors_that_lie_as_the_traced_ones(strides, refer
     np.testing.assert_array_equal(second.data, data.reshape(6) * 2)
 
 
-@pytest.mark.parametrize("name", ["backward", "grad", "module_of_tensor", "keyword", "value", "parameter"])
+@pytest.mark.parametrize("name", ["backward", "grad", "module_of_tensor", "keyword", "memory", "value", "parameter"])
 def test_what_no_graph_stands_for(name, reference, recorded):
     """A body that a static graph cannot stand for is skipped with the reason."""
 
@@ -92,6 +93,10 @@ def test_what_no_graph_stands_for(name, reference, recorded):
         "keyword": (
             lambda: tensor(2).clone().random_(0, 7),
             "PyTorch's tracer writes no Python for an overload named as a keyword",
+        ),
+        "memory": (
+            lambda: copy.deepcopy(tensor(2)) * 2,
+            "PyTorch's tracer cannot copy the memory of a tensor",
         ),
         "value": (
             lambda: torch.nn.functional.one_hot(tensor(2, dtype="int64", low=0, high=2)),
@@ -202,7 +207,8 @@ def test_missing_path(reference):
         (
             "autotest.conformance.bodies:No",
             "target 'autotest.conformance.bodies:No' cannot be imported: "
-            "AttributeError: module 'autotest.conformance.bodies' has no attribute 'No'",
+            "AttributeError: module 'autotest.conformance.bodies' has no attribute 'No', "
+            "but should be package.module:Class [--target]",
         ),
         (
             "os:path",

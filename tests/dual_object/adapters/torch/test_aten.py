@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +20,10 @@ LIMITS: dict[str, tuple[Callable[[torch.Tensor], Any], str]] = {
     "value": (
         lambda x: torch.nn.functional.one_hot(x.long()),
         "PyTorch's tracer cannot follow a value that an op reads",
+    ),
+    "memory": (
+        lambda x: copy.deepcopy(x) * 2,
+        "PyTorch's tracer cannot copy the memory of a tensor",
     ),
     "keyword": (
         lambda x: x.clone().random_(0, 7),
