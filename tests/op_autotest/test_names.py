@@ -12,6 +12,8 @@ from autotest.names import HOME, displaced
 from op_autotest import command as entry
 from support.runs import command, environment, lay, run_pytest
 
+pytestmark = pytest.mark.slow
+
 TWO = "two.py"
 
 
@@ -42,7 +44,6 @@ def test_shadowing_package_is_named_before_options_are_read(tmp_path: Path) -> N
     assert outcome.out.strip() == f"ERROR: {shadowed('reports', tmp_path / 'reports/__init__.py', tmp_path)}"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("test", "way"),
     [("test_two.py", ["--import-mode=importlib"]), ("tests/test_two.py", [])],
@@ -61,7 +62,6 @@ def test_ways_out_of_a_shadow(tmp_path: Path, test: str, way: list[str]) -> None
     assert "aligned: 4 cases of 2 tests" in done.stdout
 
 
-@pytest.mark.slow
 def test_import_that_gets_our_package(tmp_path: Path) -> None:
     """A test file that means a module of its own, but comes after ours of that name is loaded, is told so."""
     files = {"a/test_two.py": TWO, "b/test_mine.py": "from generators import mine\n", "b/generators.py": "mine = 1\n"}
@@ -96,7 +96,6 @@ def test_project_that_is_called_autotest(tmp_path: Path) -> None:
     assert (outcome.status, outcome.out.strip()) == (pytest.ExitCode.USAGE_ERROR, f"ERROR: {sentence}")
 
 
-@pytest.mark.slow
 def test_data_folders_of_our_names_are_in_nobodys_way(tmp_path: Path) -> None:
     """Folders without an `__init__.py` that are called as our packages are: ours are found, wherever pytest starts."""
     for name in ("autotest", "generators", "dual_object", "reports"):

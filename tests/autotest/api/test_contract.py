@@ -10,6 +10,8 @@ import pytest
 from autotest import UsageError, contract
 from support.runs import run_autotest, run_pytest
 
+pytestmark = pytest.mark.slow
+
 FILE = """
 import os
 import time

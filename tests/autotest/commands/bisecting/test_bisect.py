@@ -17,6 +17,8 @@ from autotest.exits import CANNOT_RUN, USAGE
 from support.runs import Outcome, run_pytest
 from support.toy_environment import toy_python
 
+pytestmark = pytest.mark.slow
+
 BODY = """
 from autotest import autotest, random_tensor, torch
 
