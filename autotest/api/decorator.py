@@ -79,7 +79,7 @@ def autotest(body: Callable[..., Any] | None = None, /, **options: Any) -> Any:
             again under each, and must give what the plain one gives.
 
     Raises:
-        UsageError: an option cannot mean anything, or the body is async or a class.
+        UsageError: an option cannot mean anything, the body is async or a class, or a test of its name stands above it.
     """
     if body is not None and not callable(body):
         raise UsageError(f"@autotest({body!r}): options are given by name, as in @autotest(n={body!r})")
@@ -117,15 +117,16 @@ def _refuse_namesake(function: Callable[..., Any]) -> None:
     """Raise UsageError where the module or class that a test stands in has one of its name already, which would never
     run. A line that runs again, as in a loop or when a module is imported anew, makes the same test.
     """
-    code = getattr(function, "__code__", None)
-    frame = sys._getframe(1)
-    while code is not None and frame.f_code.co_filename != code.co_filename and frame.f_back is not None:
-        frame = frame.f_back
-    earlier: Any = frame.f_locals.get(getattr(function, "__name__", ""))
-    before = getattr(inspect.unwrap(earlier), "__code__", None) if hasattr(earlier, "autotest_options") else None
-    if code is None or before is None or before.co_filename != code.co_filename:
+    if not inspect.isfunction(function):
         return
-    first, second = before.co_firstlineno, code.co_firstlineno
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename != function.__code__.co_filename and frame.f_back is not None:
+        frame = frame.f_back
+    earlier: Any = frame.f_locals.get(function.__name__)
+    before = inspect.unwrap(earlier) if hasattr(earlier, "autotest_options") else None
+    if not inspect.isfunction(before) or before.__code__.co_filename != function.__code__.co_filename:
+        return
+    first, second = before.__code__.co_firstlineno, function.__code__.co_firstlineno
     if first != second:
         raise UsageError(
             f"{function.__qualname__} is there twice, at lines {first} and {second}, and only the last would run: "

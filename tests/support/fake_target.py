@@ -9,11 +9,18 @@ from autotest.workers.protocol import Death, GraphFailure, Target
 from dual_object.program.program import Program
 from dual_object.program.values import Array
 from dual_object.replay.adapter import Adapter, GraphRefusal, Surface, TargetInfo
-from dual_object.replay.observation import Observation
+from dual_object.replay.observation import Failure, Observation
 from dual_object.replay.replay import Replay
 
 #: What is made of the observation that the framework itself would show.
 Answer = Callable[[Observation], Observation | Death]
+
+
+def lacking(seen: Observation) -> Observation:
+    """As the answer of a target that does not have the op of the first call."""
+    seen.failures.append(Failure(0, "missing", ("MissingOp",), "it is not there"))
+    seen.ended = True
+    return seen
 
 
 @dataclass

@@ -12,7 +12,8 @@ class Sparing:
     """The forms of call that have ended the target's process in a test, or that it lacks.
 
     Of what is listed, hundreds of cases may differ in a stride alone, and each death costs a new worker: some seconds.
-    So the target is asked about such a form once, or as often as one chunk has it.
+    So the target is asked about such a form once, or as often as one chunk has it; about what it lacks once, where that
+    is only counted.
     """
 
     def __init__(self) -> None:

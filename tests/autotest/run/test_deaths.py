@@ -26,7 +26,7 @@ from dual_object.adapters.torch.adapter import Adapter
 from dual_object.replay.observation import Failure, Observation
 from generators import Factor
 from reports import read_run
-from support.fake_target import FakeTarget
+from support.fake_target import FakeTarget, lacking
 
 DEATH = Death("crash", "killed by SIGABRT", 0, 0, "Check failed: mine")
 A, B = ((Factor("index", (3,), turn), 1) for turn in (0, 1))
@@ -290,12 +290,6 @@ def test_what_the_ledger_knows_from_the_start_is_skipped(
 
 def test_an_op_that_the_target_lacks_is_asked_for_once(run: Run, target: FakeTarget) -> None:
     """Its corners would say no more, where what is missing is only counted."""
-
-    def lacking(seen: Observation) -> Observation:
-        seen.failures.append(Failure(0, "missing", ("MissingOp",), "torch has no sum"))
-        seen.ended = True
-        return seen
-
     target.answers = {"sum": lacking}
     ended, _ = run(missing="count")
     assert len(ended) == 1

@@ -23,7 +23,7 @@ from autotest.workers.protocol import Death
 from dual_object.adapters.torch.adapter import Adapter
 from dual_object.replay.observation import Failure, Observation
 from reports import read_run
-from support.fake_target import FakeTarget
+from support.fake_target import FakeTarget, lacking
 from support.programs import one_call
 
 DEATH = Death("crash", "killed by SIGSEGV", 0, 0, "")
@@ -355,7 +355,7 @@ def test_corner_that_diverges_is_red_and_not_remembered(run: Run, target: FakeTa
 def test_dtype_that_the_target_lacks_is_skipped_where_nobody_asked_for_it(run: Run, target: FakeTarget) -> None:
     """The test has left its dtype open: it does not fail, and the reason is told."""
 
-    def lacking(seen: Observation) -> Observation:
+    def unsupported(seen: Observation) -> Observation:
         [output] = seen.outputs.values()
         if output.dtype != "int16":
             return seen
@@ -363,7 +363,7 @@ def test_dtype_that_the_target_lacks_is_skipped_where_nobody_asked_for_it(run: R
         seen.ended = True
         return seen
 
-    target.answers = {"square": lacking}
+    target.answers = {"square": unsupported}
     verdicts, session = run(lambda: torch.square(random_tensor(ndim=1)), 2, inputs="standard")
     assert [verdict for _, verdict in verdicts if verdict != "aligned"] == ["skipped"]
     [skipped] = [end for end in ends(session) if end["verdict"] == "skipped"]
@@ -465,12 +465,6 @@ def test_deadly_form_is_met_once(run: Run, target: FakeTarget) -> None:
 
 def test_what_the_target_lacks_is_met_once(run: Run, target: FakeTarget) -> None:
     """Of a list, where that is only counted: in the first case, which goes alone. It lacks it for every dtype."""
-
-    def lacking(seen: Observation) -> Observation:
-        seen.failures.append(Failure(0, "missing", ("AttributeError",), "no neg"))
-        seen.ended = True
-        return seen
-
     target.answers = {"neg": lacking}
 
     def body() -> Any:
