@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -109,11 +110,26 @@ def check(
 
 
 def orphans(path: Path, entries: Iterable[Entry]) -> list[str]:
-    """A sentence for each entry whose tests lie in no file beside the ledger, nor in the suites: no test shows it."""
-    files = {test_file.name for folder in (path.absolute().parent, SUITES) for test_file in folder.rglob("*.py")}
-    return [
-        f"{path}: {entry.fingerprint} matches nothing, "
-        f"for no file here holds its test {entry.tests[0]}: remove the entry"
-        for entry in entries
-        if not any(test.partition("::")[0] in files for test in entry.tests)
-    ]
+    """A sentence for each entry whose tests are neither beside the ledger nor in the suites: no test shows it."""
+    named = [(entry, [_named(test) for test in entry.tests]) for entry in entries]
+    wanted = {file for _, tests in named for file, _ in tests}
+    words: dict[str, set[str]] = {}
+    for folder in (path.absolute().parent, SUITES):
+        for found in folder.rglob("*.py"):
+            if found.name in wanted:
+                text = found.read_text("utf-8", errors="replace")
+                words.setdefault(found.name, set()).update(re.findall(r"\w+", text))
+    told = []
+    for entry, tests in named:
+        if any(function in words.get(file, ()) for file, function in tests):
+            continue
+        file, function = tests[0]
+        why = f"{file} has no {function}" if file in words else f"no file here holds its test {entry.tests[0]}"
+        told.append(f"{path}: {entry.fingerprint} matches nothing, for {why}: remove the entry")
+    return told
+
+
+def _named(test: str) -> tuple[str, str]:
+    """A test's file and function: `test_a.py` and `test_b` of `test_a.py::TestC::test_b[d]`."""
+    file, _, rest = test.partition("::")
+    return file, rest.partition("[")[0].rpartition("::")[2]

@@ -105,17 +105,18 @@ class Draws:
             f"{self.drawer.test}: the reference refused {sum(reasons.values())} of {drawn} draws, "
             f"so only {self.accepted} "
             f"of n={self._wanted} cases could run; the commonest reason ({count} times) is {reason}: "
-            f"{_way(reason)}{bracketed(place)}"
+            f"{_way(reason, alike=not self.accepted and len(reasons) == 1)}{bracketed(place)}"
         )
 
 
-def _way(reason: str) -> str:
-    """What to do where the reference refuses draws for a reason."""
+def _way(reason: str, *, alike: bool) -> str:
+    """What to do where the reference refuses draws for a reason; `alike`: every draw for this one."""
     if "backward through the graph a second time" in reason:
         return (
             "the body has called backward on what it returns: return it detached, or pass auto_backward=False or train="
         )
-    return "draw what PyTorch takes, by narrower ranges, dtype= or requires_grad=False"
+    drawn = "draw what PyTorch takes, by narrower ranges, dtype= or requires_grad=False"
+    return f"it says so of every draw: correct the call, or {drawn}" if alike else drawn
 
 
 def nothing_ran(drawer: Drawer, *, deadly: bool) -> RejectionError:

@@ -94,10 +94,23 @@ def test_too_many_rejections_are_an_error(session: Session) -> None:
     assert told(caught.value, __file__, "return torch.mm(") == (
         "test_decorator.py::test_too_many_rejections_are_an_error::<locals>::body: "
         "the reference refused 40 of 40 draws, so only 0 of n=2 cases could run; the commonest reason (40 times) is "
-        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x2 and 3x2): draw what PyTorch takes, by "
-        "narrower ranges, dtype= or requires_grad=False"
+        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x2 and 3x2): it says so of every draw: correct the "
+        "call, or draw what PyTorch takes, by narrower ranges, dtype= or requires_grad=False"
     )
     assert session.counts == {"rejected": 40}
+
+
+def test_refusals_that_differ(session: Session) -> None:
+    """What is refused for another reason at each draw is no mistake of the call."""
+
+    @autotest(n=2, check_graph=False)
+    def body() -> Any:
+        return torch.mm(random_tensor(ndim=2, dim0=2, dim1=random(5, 9)), random_tensor(ndim=2, dim0=3, dim1=2))
+
+    with pytest.raises(
+        RejectionError, match=r"cannot be multiplied \(2x\d and 3x2\): draw what PyTorch takes, by narrower"
+    ):
+        body()
 
 
 def test_backward_of_what_is_returned(session: Session) -> None:

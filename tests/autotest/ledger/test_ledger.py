@@ -572,7 +572,7 @@ def test_proof_of_what_fails_by_chance(shown, runs, stale, tmp_path, monkeypatch
 
 
 def test_orphan(tmp_path):
-    """An entry whose test lies in no file beside the ledger is named; one that has its file is not."""
+    """An entry whose test is in no file beside the ledger is named; one that is in a file of that name is not."""
     path = tmp_path / "known_divergences.toml"
     path.write_text(entry())
     entries = list(read(path, "torch").entries.values())
@@ -580,8 +580,15 @@ def test_orphan(tmp_path):
         f"{path}: {FINGERPRINT} matches nothing, for no file here holds its test test_a.py::test_relu: remove the entry"
     ]
     (tmp_path / "deeper").mkdir()
-    (tmp_path / "deeper" / "test_a.py").touch()
+    file = tmp_path / "deeper" / "test_a.py"
+    file.write_text("def test_relu_again(): ...\n")
+    assert orphans(path, entries) == [
+        f"{path}: {FINGERPRINT} matches nothing, for test_a.py has no test_relu: remove the entry"
+    ]
+    file.write_text("class TestA:\n    def test_relu(self): ...\n")
     assert orphans(path, entries) == []
+    path.write_text(entry().replace("::test_relu", "::TestA::test_relu[case]"))
+    assert orphans(path, read(path, "torch").entries.values()) == []
 
 
 TARGET = """

@@ -406,8 +406,8 @@ def test_refused_and_divergent(crashes: Outcome) -> None:
     shown = next(place for place, line in enumerate(told) if line.startswith("  autotest replay "))
     assert told[shown + 2] == (
         "test_crashes.py::test_fmod: the reference refused 20 of 20 draws, so only 0 of n=1 cases could run; "
-        "the commonest reason (20 times) is RuntimeError: ZeroDivisionError: draw what PyTorch takes, by narrower "
-        "ranges, dtype= or requires_grad=False [test_crashes.py:9]"
+        "the commonest reason (20 times) is RuntimeError: ZeroDivisionError: it says so of every draw: correct the "
+        "call, or draw what PyTorch takes, by narrower ranges, dtype= or requires_grad=False [test_crashes.py:9]"
     )
 
 
