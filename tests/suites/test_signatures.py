@@ -10,6 +10,7 @@ import pytest
 SUITES = Path(__file__).parents[2] / "suites"
 
 
+@pytest.mark.slow
 def test_only_what_can_be_written_otherwise_is_a_test(monkeypatch: pytest.MonkeyPatch) -> None:
     """`abs` takes its tensor by name and has no default; `softplus` has two."""
     monkeypatch.syspath_prepend(SUITES)

@@ -15,7 +15,10 @@ from autotest.dropin.finder import PACKAGE
 from autotest.dropin.lacking import computed, refuse
 from support.runs import BODIES, environment
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("oneflow") is None, reason="OneFlow is not installed")
+pytestmark = [
+    pytest.mark.skipif(importlib.util.find_spec("oneflow") is None, reason="OneFlow is not installed"),
+    pytest.mark.slow,
+]
 
 MODULES = ("", ".generators", ".torch_flow_dual_object", ".global_scope", ".util", ".profiler")
 #: What versions of OneFlow after 0.9.0 export, too.

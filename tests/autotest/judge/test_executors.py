@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from support.runs import run_autotest, run_pytest
+
+pytestmark = pytest.mark.slow
 
 FILE = """
 from autotest import autotest, random, random_tensor, torch

@@ -8,6 +8,8 @@ import pytest
 
 from support.runs import Outcome
 
+pytestmark = pytest.mark.slow
+
 FILES = {"test_randoms.py": "randoms.py"}
 # Per test: the rows of its fault, and a message of them as far as it does not hold drawn numbers.
 WRONG = {

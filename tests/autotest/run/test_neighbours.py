@@ -90,6 +90,7 @@ def run(
     return run_pytest(folder, {"test_it.py": file}, *arguments, "-W", "default", target=target, env=env)
 
 
+@pytest.mark.slow
 def test_who_shares(tmp_path: Path) -> None:
     """Tests that follow one another share graphs, as many as fill one. Those that want a fixture, belong to a class,
     may be skipped, have no graph or fill theirs alone are no neighbours; one that raises gives none, and is told of as
@@ -112,6 +113,7 @@ def test_who_shares(tmp_path: Path) -> None:
     assert "ValueError: of its own" in outcome.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["-p", "xdist", "-n", "2"], ["-k", "square or last"]])
 def test_groups_are_those_of_the_collection(tmp_path: Path, arguments: list[str]) -> None:
     """Whichever process runs a test, its graph is the same, so that a compiler's cache knows it; what is not selected
@@ -184,6 +186,7 @@ def test_replay_draws_one_case(tmp_path: Path) -> None:
     assert outcome.records("ahead") == []
 
 
+@pytest.mark.slow
 def test_test_that_fills_its_graphs_has_no_neighbours(tmp_path: Path) -> None:
     """Nor has one that is alone in its group: nothing is drawn twice."""
     outcome = run(tmp_path, "-k", "full or many")
@@ -214,6 +217,7 @@ def test_last():
 """
 
 
+@pytest.mark.slow
 def test_body_that_ends_the_process_ahead(tmp_path: Path) -> None:
     """Where a body ends the process while it runs ahead of its test, the test that runs is red, and says which body it
     was. In the worker that comes in its place nothing runs ahead: it would be red for each of the others, too.
