@@ -99,7 +99,19 @@ class _Campaign(click.Group):
         return super().parse_args(context, arguments if named else [self.implied, *arguments])
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _Autotest(click.Group):
+    """The command."""
+
+    def invoke(self, context: click.Context) -> Any:
+        """Ctrl-C is no divergence, whose status click would give it."""
+        try:
+            return super().invoke(context)
+        except KeyboardInterrupt:
+            click.echo("interrupted", err=True)
+            sys.exit(USAGE)
+
+
+@click.group(cls=_Autotest, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="op-autotest", prog_name="autotest")
 def main() -> None:
     """Check that a framework's ops behave like PyTorch's: eagerly and in a static graph, forward and backward."""

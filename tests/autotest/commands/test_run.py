@@ -8,7 +8,9 @@ from xml.etree import ElementTree
 
 import click
 import pytest
+from click.testing import CliRunner
 
+from autotest.cli import main
 from autotest.commands.run import Began, processes
 from autotest.commands.run import run_pytest as run_in_this_process
 from support.runs import Outcome, run_pytest
@@ -103,3 +105,14 @@ def test_interrupt_outside_the_session(
     assert run_in_this_process([], "0", {}) == 2
     words = "interrupted after the run" if begun else "interrupted before a test had begun"
     assert capsys.readouterr().err == f"{words}\n"
+
+
+def test_interrupt_before_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while a command begins has the status of a run that is interrupted, not that of a divergence."""
+
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("autotest.commands.run.run_pytest", interrupted)
+    result = CliRunner().invoke(main, ["run"])
+    assert (result.exit_code, result.output) == (2, "interrupted\n")
