@@ -16,7 +16,7 @@ import pytest
 from autotest.options.table import OPTIONS
 from autotest.run.lending import lending
 from autotest.run.unrecorded import MOST_TRACE
-from autotest.state import STATE, State, is_autotest
+from autotest.state import STATE, State, is_autotest, refuse_given
 
 if TYPE_CHECKING:
     from autotest.run.session import Session
@@ -209,6 +209,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
         with lending(partial(state.lend, item)):
             if _is_ours(item):
                 state.turn_to(item)
+                refuse_given(item)
             return (yield)
     except Exception as error:
         if state.item is not None:
@@ -233,12 +234,10 @@ def pytest_runtest_makereport(
     """Show the sentence of our own errors instead of a traceback through our internals; record how the test ended."""
     report = yield
     state = item.config.stash[STATE]
-    if call.when != "call":  # a fixture of the test that fails makes it red as well
-        if report.failed and (_is_ours(item) or state.ran(item)):
-            state.turn_to(item)
-            _record_test(item, call, report)
-        return report
-    if not (_is_ours(item) or state.ran(item)):
+    if call.when != "call" and report.failed and (_is_ours(item) or state.ran(item)):
+        state.turn_to(item)  # a fixture of the test that fails makes it red as well
+        _record_test(item, call, report)
+    if call.when != "call" or not (_is_ours(item) or state.ran(item)):
         if call.excinfo is not None and report.failed:
             _hide_ours(item.config, call.excinfo, report)
         return report

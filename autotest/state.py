@@ -22,6 +22,17 @@ def is_autotest(item: pytest.Item) -> bool:
     return getattr(getattr(item, "function", None), "autotest_options", None) is not None
 
 
+def refuse_given(item: pytest.Item) -> None:
+    """Raise UsageError where Hypothesis would call a test of ours, many times over: the cases are drawn here."""
+    if is_autotest(item) and getattr(getattr(item, "function", None), "is_hypothesis_test", False):
+        from autotest.errors import UsageError
+
+        raise UsageError(
+            f"{item.name} is decorated by @given as well as by @autotest, but should be by one of both: take "
+            "@given off, and draw arguments in the body by generators, such as k = random(1, 5)"
+        )
+
+
 class State:
     """What the plugin keeps."""
 

@@ -109,6 +109,8 @@ def fill_values(
     # Filling the flat view in place converts, and the result still owns its memory.
     parts[...] = _FILLERS[fill](_Task(kind, limits, seed, parts.size, bounded))
     if fill == "distinct" and len(np.unique(out)) < out.size:
+        if kind.category == "bool":
+            raise RangeError(f"{out.size} distinct values are wanted, but bool has two [{where!s}]")
         raise RangeError(
             f"low={low}, but should leave {out.size} distinct values of {kind.name} below high={high} [{where!s}]"
         )

@@ -42,7 +42,8 @@ def random_tensor(
             [-8, 8) for integers, [0, 8) for uint8.
         dtype: a dtype, its name, or float (float32), int (int64), bool; by default float32, and in some laid-out cases
             each other dtype that the ops take.
-        requires_grad: by default True where the dtype can have a gradient, now and then False.
+        requires_grad: by default True where the dtype can have a gradient, now and then False, but in a test's first
+            drawn case.
         distinct: no two values are equal. For ops that choose among elements: which of two equal ones they choose is
             undecidable.
 
@@ -99,13 +100,16 @@ def _draw(sizes: dict[str, Any], low: Any, high: Any, name: str, distinct: Any, 
 
 def _wants_gradient(requires_grad: Any, name: str, mix: Mix) -> bool:
     """Whether a `random_tensor` of the dtype `name` requires a gradient: as was asked, else where it can have one, but
-    for the share of tensors that `mix` leaves without. Raises UsageError.
+    for the share of tensors that `mix` leaves without; in a test's first drawn case all have one, for a test of
+    few cases might be without any backward. Raises UsageError.
     """
     wanted = requires_grad
     if wanted is None:
         wanted = _differentiable(name)
         if wanted and mix.without_gradient:
-            wanted = not current_drawing.get().source.corner(2, (1 - mix.without_gradient, mix.without_gradient))
+            drawing = current_drawing.get()
+            without = drawing.source.corner(2, (1 - mix.without_gradient, mix.without_gradient))
+            wanted = not without or (drawing.index == 0 and not mix.laid_out)
     if isinstance(wanted, Generator):
         wanted = wanted.to(bool).value()
     if wanted and not _differentiable(name):

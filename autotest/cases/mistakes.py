@@ -35,6 +35,12 @@ _NOT_DUAL_ELSEWHERE = re.compile(r"\b(?:not|got)\b.*\bDualObject\b")
 #: The colours in which OneFlow's messages come.
 _COLOURS = re.compile(r"\x1b\[[\d;]*m")
 
+#: What to do with an array that PyTorch does not take.
+_OF_NUMPY = (
+    "an array becomes a dual object by dual_tensor(pytorch.from_numpy(...)), where pytorch is your own "
+    "`import torch as pytorch`"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
@@ -53,7 +59,8 @@ def mistake(raised: BaseException, own: BaseException, drawn: Drawing, call: Cal
     if not isinstance(own, TypeError):
         return None
     plain = all(_number(generator, value) for generator, value in drawn.values.items())
-    meant = "".join(f"\n{one}" for one in meant_keywords(call.op, call.kwargs))
+    hints = [*meant_keywords(call.op, call.kwargs), *([_OF_NUMPY] if "numpy.ndarray" in str(own) else [])]
+    meant = "".join(f"\n{one}" for one in hints)
     return Mistake(
         f"{users_lines(raised.__traceback__)}{type(own).__name__}: {own}{meant}",
         plain and _OF_THE_FORM.search(str(own)) is not None,

@@ -38,6 +38,7 @@ from autotest.judge.distributions import random_calls, sample_differences, way
 from autotest.judge.facts.arguments import kinds_of_arguments
 from autotest.judge.facts.conditions import Facts
 from autotest.judge.facts.properties import properties
+from autotest.judge.facts.shared import Shared
 from autotest.judge.graph_batches import Ahead, GraphPhase, GraphRun, backward_share
 from autotest.judge.judgement import EAGER_FAILED, VERIFIED, Check, Judgement, second_check
 from autotest.judge.repetition import nondeterministic, settled
@@ -97,6 +98,7 @@ class Judge:
         # Several ranks would have to agree on what a second call shows, too.
         self._phase = GraphPhase(target, (again or drawing(reference)) if self._consensus.alone else None, ahead)
         self._facts = Facts(reference, target, options.rules)
+        self._shared = Shared(self._facts)
         self._localized: dict[tuple[Any, ...], tuple[int, list[Divergence]]] = {}
         #: What the ordinary one of the laid-out cases shows: the same at a corner is no other fault.
         self._ordinary: dict[tuple[str, str, str, str], Divergence] = {}
@@ -403,19 +405,34 @@ class Judge:
         if count >= LOCALIZED and not self._consensus.alone:  # what was found alone may differ from rank to rank
             return [Divergence(differences[0], case.program, differences[0].call, sides=sides)]
         rules, agreed = self.options.rules, self._agreed
-        divergences = localize(reference, target, case.program, differences, rules, sides, graph=graph, agreed=agreed)
-        divergences = self._decidable(judgement, divergences)
-        always = self.names_functions
-        divergences = told_within(reference, target, divergences, rules, graph=graph, always=always)
-        divergences = self._with_conditions(divergences, graph=graph)
-        if case.laid_out and not self._ordinary:
-            self._ordinary = {_told_by(found): found for found in divergences} if _ordinary(case) else {}
-        told = [self._ordinary.get(_told_by(found), found) if case.laid_out else found for found in divergences]
-        if told:
+        told: list[Divergence] = []
+        shared: list[Divergence] = []
+        for found in localize(reference, target, case.program, differences, rules, sides, graph=graph, agreed=agreed):
+            before = self._told_before(case, found)
+            told += self._looked_at(judgement, found, graph=graph) if before is None else [before]
             # The ordinary case may have other calls: what later cases share are the calls of this one.
-            shared = [replace(found, facts=as_told.facts) for found, as_told in zip(divergences, told, strict=True)]
+            shared += told[len(shared) :] if before is None else [replace(found, facts=before.facts)]
+        if _ordinary(case) and not self._ordinary:
+            self._ordinary = {_told_by(found): found for found in told}
+        if told:
             self._localized[signature] = (count + 1, shared)
         return told
+
+    def _told_before(self, case: Case, found: Divergence) -> Divergence | None:
+        """A divergence as one that the test has shown before: at its ordinary case, or with all that this one needs."""
+        if case.laid_out and _told_by(found) in self._ordinary:
+            return self._ordinary[_told_by(found)]
+        return self._shared.told(found) if self._consensus.alone else None
+
+    def _looked_at(self, judgement: Judgement, found: Divergence, *, graph: bool) -> list[Divergence]:
+        """A divergence with what it needs; nothing, where the reference does not define the answer."""
+        reference, rules = self.reference, self.options.rules
+        left = self._decidable(judgement, [found])
+        left = told_within(reference, self.target, left, rules, graph=graph, always=self.names_functions)
+        left = self._with_conditions(left, graph=graph)
+        for one in left:
+            self._shared.note(one)
+        return left
 
     def _signature(self, program: Program, differences: Sequence[Difference]) -> tuple[Any, ...]:
         """What cases have in common that share the blamed call and its facts: all their calls, the kinds of these

@@ -160,7 +160,8 @@ def read_module(problem: Path, file: Path | None = None) -> ModulePair:
     """
     if not {"Model", "get_inputs", "get_init_inputs"} <= {*_names(problem, classes=True)}:
         raise UsageError(
-            f"KERNEL='{problem}', but should be a problem, with Model, get_inputs and get_init_inputs, or another file"
+            f"KERNEL='{problem}', but should be FILE.py:FUNCTION, the kernel of an op, or a problem, with Model, "
+            "get_inputs and get_init_inputs"
         )
     if file is not None:
         if NEW not in _names(file, classes=True):

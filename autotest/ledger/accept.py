@@ -134,6 +134,8 @@ def _chosen(
     whole = {_whole(id_, known, run, others) for id_ in ids}
     rows = [row for row in divergences if row["id"] in whole or _matches(row, patterns)]
     if not rows:
+        if where is None:
+            raise AcceptError(f"no ID is given, but should be: those of new divergences of {run}, or --where")
         raise AcceptError(f"where={where!r} matches no new divergence of {run}")
     by_fingerprint: dict[str, list[dict[str, Any]]] = {}
     for row in rows:

@@ -305,8 +305,9 @@ def _misplaced(path: Path, name: str, section: Any, targets: Sequence[str]) -> I
         if target in targets:
             yield f"{path}: entry {number} of {name} is about {target}, and should stand under [[{target}]]"
         elif target != name:
+            has = f"has fingerprint={fingerprint!r}" if fingerprint else "has no fingerprint"
             yield (
-                f"{path}: entry {number} of {name} has fingerprint={fingerprint!r}, "
+                f"{path}: entry {number} of {name} {has}, "
                 f"but should have {name}/phase/kind/op/facts as a report shows it, under the name of its target"
             )
 

@@ -47,7 +47,10 @@ def neighbours(items: Iterable[pytest.Item]) -> Iterator[Neighbour]:
         marked = any(item.get_closest_marker(mark) for mark in _MARKS)
         if options is None or marked or not {*item.fixturenames} <= parameters.keys():
             continue
-        yield Neighbour(item.nodeid, options, partial(item.function.__wrapped__, **parameters))
+        body = getattr(item.function, "__wrapped__", None)
+        if body is None or hasattr(body, "autotest_options"):
+            continue  # another decorator stands above @autotest: what it makes of the test, its run alone shows
+        yield Neighbour(item.nodeid, options, partial(body, **parameters))
 
 
 class Neighbours:

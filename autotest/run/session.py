@@ -28,7 +28,7 @@ from autotest.run.lending import lent
 from autotest.run.progress.stages import Progress
 from autotest.workers.launch import TARGET_PYTHON
 from autotest.workers.supervisor import Supervisor
-from autotest.workers.wrapped.configured import wanted
+from autotest.workers.wrapped.configured import ALL, wanted
 from autotest.workers.wrapped.lowered import LoweringSupervisor
 from dual_object.replay.stages import called, stages
 
@@ -245,6 +245,12 @@ class Session:
 
     def check_configurations(self, info: TargetInfo) -> None:
         """Refuse a run that asks for configurations which the target's graphs have not; raises EnvironmentFault."""
+        named = next((name for name in self.options.graph_configs if name != ALL), None)
+        if named is not None and not info.configurations:
+            raise EnvironmentFault(
+                f"graph_configs={named!r}, but {info.name}'s graphs have no configurations: leave it out, or choose "
+                "another target [--graph-configs]"
+            )
         try:
             wanted(self.options.graph_configs, info)
         except UsageError as error:

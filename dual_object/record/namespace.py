@@ -29,6 +29,8 @@ class DualNamespace:
         self._members: dict[str, Any] = {}
 
     def __getattr__(self, name: str) -> Any:
+        if name == "__version__" and not self._path:
+            return importlib.import_module("torch").__version__
         if name.startswith("__"):
             raise AttributeError(name)
         member = self._members.get(name)

@@ -84,11 +84,11 @@ def read_run(folder: Path) -> Run:
     Run.lines.
     """
     if not folder.is_dir():
-        raise FolderError(f"folder={str(folder)!r}, but should be an existing run folder [read_run]")
+        raise FolderError(f"folder={str(folder)!r}, but should be an existing run folder")
     paths = sorted(folder.glob("records-*.jsonl"), key=lambda path: (len(path.name), path.name))
     if not paths:
         raise FolderError(
-            f"folder={str(folder)!r}, but should be a run folder holding records-*.jsonl [read_run]; "
+            f"folder={str(folder)!r}, but should be a run folder holding records-*.jsonl; "
             "a run writes them under runs/ of the folder given with --report"
         )
     for path in paths:

@@ -630,7 +630,10 @@ def test_a_test_in_the_body_of_another(tmp_path: Path) -> None:
 
 
 MISPLACED = """
+import functools
+
 import pytest
+from hypothesis import given, strategies
 
 from autotest import autotest, random_tensor, torch
 
@@ -668,13 +671,42 @@ class TestMethods:
     @autotest(n=2, coverage="none")
     def test_sound_static():
         return torch.sin(random_tensor(ndim=1))
+
+@given(strategies.integers())
+@autotest(n=2, coverage="none")
+def test_given(k):
+    return torch.sin(random_tensor(ndim=1))
+
+@autotest(n=2, coverage="none")
+@given(strategies.integers())
+def test_given_below(k):
+    return torch.sin(random_tensor(ndim=1))
+
+def logged(test):
+    @functools.wraps(test)
+    def run():
+        test()
+    return run
+
+@logged
+@autotest(n=2, coverage="none")
+def test_sound_below():
+    return torch.sin(random_tensor(ndim=1))
+
+@pytest.fixture
+def tensor():
+    return random_tensor(ndim=1)
+
+@autotest(n=2, coverage="none")
+def test_of_a_drawing_fixture(tensor):
+    return torch.sin(tensor)
 """
 
 
 def test_decorator_at_the_wrong_place(tmp_path: Path) -> None:
     """It is told at the test that cannot run, and nothing of it is booked under another one."""
     outcome = run_pytest(tmp_path, {"test_a.py": MISPLACED}, "-q")
-    assert "2 failed, 3 passed, 2 errors in " in outcome.out
+    assert "4 failed, 4 passed, 3 errors in " in outcome.out
     words = "TestMethods.test_selfless cannot be called as it is here: too many positional arguments; a method takes "
     for sentence in (
         *(
@@ -683,8 +715,15 @@ def test_decorator_at_the_wrong_place(tmp_path: Path) -> None:
             "test"
             for name in ("test_of_a_fixture", "test_of_a_late_one")
         ),
-        f"{words}self, or has @staticmethod above @autotest [test_a.py:27]\n",
+        *(
+            f"{name} is decorated by @given as well as by @autotest, but should be by one of both: take @given "
+            "off, and draw arguments in the body by generators, such as k = random(1, 5)\n"
+            for name in ("test_given", "test_given_below")
+        ),
+        "    def tensor():\n>       return random_tensor(ndim=1)\n",
+        f"{words}self, or has @staticmethod above @autotest [test_a.py:30]\n",
         "TestMethods.test_static is a staticmethod, but @autotest should stand above a function: "
-        "put @staticmethod above @autotest [test_a.py:31]\n",
+        "put @staticmethod above @autotest [test_a.py:34]\n",
     ):
         assert sentence in outcome.out, outcome.out
+    assert "recording.py" not in outcome.out

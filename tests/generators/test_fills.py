@@ -153,9 +153,7 @@ def test_distinct_values_are_special_where_the_range_is_no_bound(dtype: str) -> 
     assert np.isnan(np.concatenate(every)).any() == (dtype != "int16")
 
 
-@pytest.mark.parametrize(
-    ("amount", "dtype", "low", "high"), [(4, "int64", 0, 3), (3, "bool", 0, 1), (200, "bfloat16", 1, 1.5)]
-)
+@pytest.mark.parametrize(("amount", "dtype", "low", "high"), [(4, "int64", 0, 3), (200, "bfloat16", 1, 1.5)])
 def test_distinct_values_of_too_small_a_range(amount: int, dtype: str, low: float, high: float) -> None:
     """A range that has not so many values is refused."""
     with pytest.raises(RangeError) as caught:
@@ -163,6 +161,15 @@ def test_distinct_values_of_too_small_a_range(amount: int, dtype: str, low: floa
     assert str(caught.value) == (
         f"low={low}, but should leave {amount} distinct values of {dtype} below high={high} "
         f"[fill_values('distinct', dtype={dtype!r})]"
+    )
+
+
+def test_distinct_values_of_bool() -> None:
+    """There are two, in whatever range."""
+    with pytest.raises(RangeError) as caught:
+        fill_values("distinct", 1, (9, 9), "bool")
+    assert str(caught.value) == (
+        "81 distinct values are wanted, but bool has two [fill_values('distinct', dtype='bool')]"
     )
 
 

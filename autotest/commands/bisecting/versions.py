@@ -27,9 +27,10 @@ def asked_versions(versions: str | None, pythons: str | None, also: Sequence[str
     Raises UsageError where not one of the two says at least two of them.
     """
     if (versions is None) == (pythons is None):
+        said = "neither" if versions is None else "both"
         raise UsageError(
-            f"versions={versions!r} and pythons={pythons!r}, but one of the two should say which versions "
-            "[--versions, --pythons]"
+            f"{said} of --versions and --pythons is given, but one of the two should say which versions, such as "
+            "--versions oneflow==0.8.0,0.9.0"
         )
     if pythons is None:
         knob, given, asked = "versions", versions, _installed(versions or "", also)

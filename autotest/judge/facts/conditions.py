@@ -78,30 +78,31 @@ class Facts:
         """The divergences with their facts; those whose inputs are ordinary are left as they are."""
         return [self._with_conditions(divergence, graph) for divergence in divergences]
 
+    def present(self, divergence: Divergence) -> frozenset[str]:
+        """All that a divergence may need: the classes of what its inputs have, and the arguments of its call."""
+        has, given = _asked_of(divergence)
+        names = {f"{argument.name(self.reference, divergence.proof)}=" for argument in given}
+        return classes(has) | names
+
     def _with_conditions(self, divergence: Divergence, graph: bool) -> Divergence:
         program, difference = divergence.proof, divergence.difference
         # Each experiment with what never ends takes as long as the deadline, or all the memory that there is.
         endless = difference.kind in ("timeout", "out_of_memory")
         if program.training is not None or program.inline is not None or endless or distributed(program):
             return divergence
-        has = properties(program)
-        call = None if KINDS[difference.kind].ends or KINDS[difference.kind].of_form else divergence.proof_call
-        given = [] if call is None else arguments(program, call)
-        if call is not None:
-            has |= usual(program)
+        has, given = _asked_of(divergence)
         if not (has or given):
             return divergence
         values = tuple((argument, repr(argument.of(program))) for argument in given)
         wanted = _sign(difference)
         key = (divergence.op, wanted, graph, has, values)
         if key not in self.known:
-            self.known[key] = self._facts(program, wanted, call, graph)
+            self.known[key] = self._facts(program, wanted, _result_of(divergence), graph)
         facts = self.known[key]
         if UNSTEADY not in facts:
             return replace(divergence, facts=facts)
         # Nobody knows what of all that is there it needs.
-        names = {f"{argument.name(self.reference, program)}=" for argument in given}
-        return replace(divergence, facts=facts, present=classes(has) | names)
+        return replace(divergence, facts=facts, present=self.present(divergence))
 
     def _facts(self, program: Program, wanted: Sign, call: int | None, graph: bool) -> tuple[str, ...]:
         """What a Program's divergence needs. Where it does not show at each run, nobody knows: a wrong result is
@@ -278,6 +279,20 @@ class Facts:
                 expected = Replay(self.reference, asked, side="reference").run()
             self._latest = program, asked, expected
         return self._latest[1:]
+
+
+def _result_of(divergence: Divergence) -> int | None:
+    """The call in the proof whose result is wrong; None where no single one is to blame, or it gives none."""
+    kind = KINDS[divergence.difference.kind]
+    return None if kind.ends or kind.of_form else divergence.proof_call
+
+
+def _asked_of(divergence: Divergence) -> tuple[frozenset[str], Sequence[Argument]]:
+    """What is asked for of a divergence's inputs, and the arguments of its call."""
+    program, call = divergence.proof, _result_of(divergence)
+    if call is None:
+        return properties(program), []
+    return properties(program) | usual(program), arguments(program, call)
 
 
 def _asked(program: Program) -> tuple[object, ...]:

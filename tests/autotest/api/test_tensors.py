@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,25 @@ def test_range_is_half_open(session: Session) -> None:
     """Values lie in [low, high)."""
     for x in drawn(session, lambda: random_tensor(ndim=2, low=3, high=5, dtype=int)):
         assert set(x.flatten().tolist()) <= {3, 4}
+
+
+def test_the_first_case_has_gradients(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is left open: a test of one case is not without any backward by chance. Later ones may be without."""
+    wanted: dict[int, list[bool]] = {0: [], 1: []}
+
+    for seed in range(40):
+
+        @autotest(n=2, check_graph=False, coverage="none", inputs="standard")
+        def body() -> Any:
+            x = random_tensor(ndim=1)
+            wanted[len(wanted[0]) - len(wanted[1])].append(x.requires_grad)
+            return x.square()
+
+        monkeypatch.setattr(session, "options", replace(session.options, seed=seed))
+        body()
+    assert all(wanted[0])
+    assert len(wanted[0]) == 40
+    assert 1 <= wanted[1].count(False) <= 15
 
 
 def test_gradient_may_be_drawn(session: Session) -> None:

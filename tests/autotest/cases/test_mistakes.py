@@ -82,6 +82,21 @@ def test_keyword_that_is_spelt_alike_is_told(session: Session) -> None:
     assert meant_keywords("linalg.norm", ["keepdm", "keepdims"]) == ["norm has no keepdm: did you mean keepdim?"]
 
 
+def test_array_of_numpys(session: Session) -> None:
+    """An array on the right is PyTorch's to refuse; how it becomes a tensor of both sides is told."""
+
+    def body() -> Any:
+        return torch.add(random_tensor(ndim=2), np.ones((2, 3)))
+
+    with pytest.raises(RejectionError) as caught:
+        autotest(n=2, check_graph=False)(body)()
+    assert str(caught.value).endswith(
+        "TypeError: add(): argument 'other' (position 2) must be Tensor, not numpy.ndarray\n"
+        "an array becomes a dual object by dual_tensor(pytorch.from_numpy(...)), where pytorch is your own "
+        "`import torch as pytorch`"
+    )
+
+
 def test_legitimate_type_errors_are_redrawn(session: Session) -> None:
     """An argument that is of the wrong type in most draws is drawn again until n cases stand."""
 

@@ -194,6 +194,18 @@ def test_run_that_asks_for_an_unknown_one_stops(shared_run: SharedRun, isolate: 
     )
 
 
+def test_run_that_asks_for_one_where_there_is_none(shared_run: SharedRun) -> None:
+    """A target without any verifies none that a test asks for; the run that names one is told."""
+    asked = ["--autotest-graph-configs", "sound"]
+    run = shared_run("configurations-unknown-torch", FILES, "-q", *asked, target="torch")
+    assert run.status == 2
+    [stop] = run.records("stop")
+    assert stop["message"] == (
+        "graph_configs='sound', but torch's graphs have no configurations: leave it out, or choose another target "
+        "[--graph-configs]"
+    )
+
+
 BODY = """
 from autotest import autotest, random_tensor, torch
 

@@ -74,6 +74,25 @@ def test_facts_of_other_arguments_are_not_taken_over() -> None:
     assert [one.facts for judgement in found for one in judgement.divergences] == [("p=",)] * 4 + [()] * 2
 
 
+def test_the_same_again_is_not_looked_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test has found wrong of ordinary numbers is wrong of others for that reason, too: the oracle is not asked,
+    and no experiment made; of another kind both are.
+    """
+    asked: list[str] = []
+
+    def decidable(reference: Any, divergences: list[Divergence]) -> tuple[list[Divergence], list[Any]]:
+        asked.extend(divergence.difference.kind for divergence in divergences)
+        return divergences, []
+
+    monkeypatch.setattr("autotest.judge.judge.decidable", decidable)
+    tensors = [0.1, 0.2], [0.1, float("nan"), 0.3], [[0.1, 0.2], [INF, 0.4]]
+    target = Pretended(wrong_exp, same)
+    found = judged(target, *(one_call("exp", values) for values in tensors))
+    assert [told(one) for one in found] == [[("eager_forward", "value", "exp")]] * 3
+    assert [divergence.facts for one in found for divergence in one.divergences] == [()] * 3
+    assert asked == ["value"]
+
+
 def norm(size: int, **arguments: float) -> Program:
     """A norm of a matrix with so many rows."""
     return Program(

@@ -66,7 +66,6 @@ def test_fault_of_a_gradient(tmp_path: Path) -> None:
     assert run.rows("test_both") == {("eager_backward", "value", "Sequential")}
     assert run.rows("test_recurrent") == set()
     for test in ("test_linear", "test_both"):
-        # The first cases of a test are looked into; the others are told as they are.
-        told = [row["message"] for end in run.ends(test) for row in end["divergences"]][:2]
-        assert len(told) == 2
-        assert all(message.endswith("; within it nn.functional.linear does") for message in told), told
+        # The first case of a test is looked into; the others are told as they are.
+        message = next(row["message"] for end in run.ends(test) for row in end["divergences"])
+        assert message.endswith("; within it nn.functional.linear does"), message

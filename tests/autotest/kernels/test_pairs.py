@@ -170,8 +170,8 @@ def test_a_problem_and_its_module(tmp_path: Path) -> None:
          "module ModelNew: there is 1_new.py, 2_new.py"),
         ((folder / "1_problem.py", folder / "other.py"), f"KERNEL='{folder}/other.py', but should have a module "
          "ModelNew"),
-        ((folder / "other.py",), f"KERNEL='{folder}/other.py', but should be a problem, with Model, get_inputs and "
-         "get_init_inputs, or another file"),
+        ((folder / "other.py",), f"KERNEL='{folder}/other.py', but should be FILE.py:FUNCTION, the kernel of an op, or "
+         "a problem, with Model, get_inputs and get_init_inputs"),
     ):  # fmt: skip
         with pytest.raises(UsageError) as caught:
             read_module(*given)

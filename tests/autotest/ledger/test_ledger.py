@@ -206,7 +206,7 @@ def test_tables_of_other_names(tmp_path):
     ]
     assert problems(tmp_path, entry().replace("torch", "paddle")) == []
     assert problems(tmp_path, "[[divergence]]\nfoo = 1\n") == [
-        "LEDGER: entry 1 of divergence has fingerprint='', but should have "
+        "LEDGER: entry 1 of divergence has no fingerprint, but should have "
         "divergence/phase/kind/op/facts as a report shows it, under the name of its target"
     ]
     assert problems(tmp_path, "[paddle]\nreason = 'r'\n") == [
@@ -702,6 +702,7 @@ def test_wider_entry(accepted, tmp_path):
             "id, fingerprint, target, test, op, phase, kind, level",
         ),
         ((), "op=nosuch", "r", "where='op=nosuch' matches no new divergence of RUN"),
+        ((), None, "r", "no ID is given, but should be: those of new divergences of RUN, or --where"),
     ],
 )
 def test_accept_refuses(ids, where, reason, sentence, accepted):

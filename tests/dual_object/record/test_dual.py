@@ -360,6 +360,7 @@ def test_unknown_names(recorded):
 def test_constants_and_namespaces():
     """Constants and dtypes of the namespace are PyTorch's own, modules are namespaces, no case is needed."""
     assert torch.pi == math.pi
+    assert torch.__version__ == real.__version__
     assert torch.float32 is real.float32
     assert type(torch.nn.functional) is DualNamespace
     assert repr(torch) == "<dual namespace torch>"

@@ -246,7 +246,7 @@ def test_missing_folder(tmp_path):
     """A folder which does not exist is named."""
     with pytest.raises(FolderError) as caught:
         read_run(tmp_path / "no")
-    assert str(caught.value) == f"folder='{tmp_path}/no', but should be an existing run folder [read_run]"
+    assert str(caught.value) == f"folder='{tmp_path}/no', but should be an existing run folder"
 
 
 def test_empty_folder(tmp_path):
@@ -254,7 +254,7 @@ def test_empty_folder(tmp_path):
     with pytest.raises(FolderError) as caught:
         read_run(tmp_path)
     assert str(caught.value) == (
-        f"folder='{tmp_path}', but should be a run folder holding records-*.jsonl [read_run]; "
+        f"folder='{tmp_path}', but should be a run folder holding records-*.jsonl; "
         "a run writes them under runs/ of the folder given with --report"
     )
 

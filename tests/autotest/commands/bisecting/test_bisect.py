@@ -152,7 +152,8 @@ def test_nothing_stored(bisect, pythons: Sequence[str]) -> None:
     [
         (
             [],
-            "versions=None and pythons=None, but one of the two should say which versions [--versions, --pythons]",
+            "neither of --versions and --pythons is given, but one of the two should say which versions, such as "
+            "--versions oneflow==0.8.0,0.9.0",
         ),
         (["--versions", "toy"], "versions='toy', but should be such as oneflow==0.8.0,0.9.0 [--versions]"),
         (["--versions", "toy==1"], "versions='toy==1', but should be at least two, with commas [--versions]"),
