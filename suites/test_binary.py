@@ -156,5 +156,6 @@ WITHOUT_GRADIENT = ("floor_divide", "eq", "ne", "lt", "le", "gt", "ge", "logical
 @autotest(n=2, coverage="none", missing="count")
 def test_each_edge_with_each(name):
     values = pytorch.tensor([*EDGES, math.nan], dtype=each(pytorch.float32, pytorch.float64).value())
-    across, down = (dual_tensor(values.unsqueeze(dim).requires_grad_(name in ARITHMETIC)) for dim in (0, 1))
-    return member(f"torch.{name}")(across, down)
+    # Each pair is elements of its own: in the gradient of one that is broadcast, a NaN beside it would hide it.
+    grids = (grid.contiguous() for grid in pytorch.meshgrid(values, values, indexing="ij"))
+    return member(f"torch.{name}")(*(dual_tensor(grid.requires_grad_(name in ARITHMETIC)) for grid in grids))

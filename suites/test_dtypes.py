@@ -264,6 +264,14 @@ def test_products_of_integers(name):
     return member(f"torch.{name}")(*factors, **({"dims": 1} if name == "tensordot" else {}))
 
 
+@pytest.mark.parametrize("name", ["mean", "norm", "std", "var"])
+@autotest(n=2, auto_backward=False, check_graph=False, coverage="none", missing="count", unsupported="count")
+def test_halves_that_overflow_in_between(name):
+    """Their sum, or that of their squares, is beyond what a half holds, the result is not."""
+    low, high = (20000, 30000) if name == "mean" else (300, 400)
+    return member(f"torch.{name}")(tensor(7, low=low, high=high, dtype="float16"))
+
+
 @pytest.mark.parametrize("dtype", ["int32", "int64", "int8", "uint8", "bool", "float64"])
 @autotest(n=5)
 def test_promotion_by_a_number(dtype):

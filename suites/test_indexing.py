@@ -23,7 +23,7 @@ from rows import (
     wrong_calls,
 )
 
-from autotest import autotest, torch
+from autotest import autotest, each, torch
 
 _INDICES = {
     "x[1]": 1,
@@ -230,6 +230,14 @@ def test_eager(call):
 @autotest(n=10)
 def test_getitem(index):
     return tensor(size(3), size(3), size(3))[index]
+
+
+@pytest.mark.parametrize("accumulate", [False, True], ids=["put", "accumulate"])
+@autotest(n=5, check_graph=False, coverage="none", missing="count")
+def test_index_put_of_few_values(accumulate):
+    x, values = tensor(4, 3), tensor(*each((3, 3), (3,), (1, 3), (1,), ()).value())
+    rows = torch.tensor([0, 2, 0] if accumulate else [0, 2, 3])
+    return x.index_put((rows,), values, accumulate=accumulate)
 
 
 @autotest(n=10)

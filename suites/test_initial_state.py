@@ -92,3 +92,20 @@ def test_new(layer, arguments, held):
 @autotest(n=1, auto_backward=False, check_graph=False, coverage="none")
 def test_random(layer, arguments, widths):
     return widths_of(torch.ones(1), layer, arguments, widths)
+
+
+@autotest(n=1, auto_backward=False, check_graph=False, coverage="none")
+def test_state_of_buffers():
+    """One that is not persistent is none of a layer's state."""
+    m = torch.nn.ReLU()
+    m.register_buffer("kept", torch.ones(2))
+    m.register_buffer("left_out", torch.zeros(3), persistent=False)
+    return list(m.state_dict().values())
+
+
+@pytest.mark.parametrize("arguments", [{}, {"freeze": False}, {"padding_idx": 1}], ids=["default", "free", "padded"])
+@autotest(n=1, check_graph=False, coverage="none", missing="count")
+def test_of_given_weights(arguments):
+    """They are frozen unless it is said otherwise."""
+    m = torch.nn.Embedding.from_pretrained(torch.ones(3, 2), **arguments)
+    return m(torch.tensor([0, 1, 2])), m.weight * 1

@@ -89,6 +89,12 @@ def test_cell_over_time():
     return state
 
 
+@forms("torch.nn.RNN", "torch.nn.GRU", "torch.nn.LSTM")
+@autotest(n=1, check_graph=False, coverage="none")
+def test_both_ways_over_time(op):
+    return op(2, 2, bidirectional=True)(tensor(700, 2))[0]
+
+
 @pytest.mark.xfail(reason="OneFlow 0.9.0 does not write the gradient of a weight that met no sequence", strict=False)
 @forms("torch.nn.RNN", "torch.nn.GRU", "torch.nn.LSTM")
 @autotest(n=2)
