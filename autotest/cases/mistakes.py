@@ -12,6 +12,7 @@ from autotest.cases.places import users_lines
 from autotest.errors import UsageError
 from dual_object.program.calls import Call
 from dual_object.record.annotations import meant_keywords
+from dual_object.record.dual import OF_AN_ARRAY
 from generators import Drawing, DrawnArray, Generator
 
 #: So many draws without an accepted one are enough where no other draw could mend the call.
@@ -36,10 +37,7 @@ _NOT_DUAL_ELSEWHERE = re.compile(r"\b(?:not|got)\b.*\bDualObject\b")
 _COLOURS = re.compile(r"\x1b\[[\d;]*m")
 
 #: What to do with an array that PyTorch does not take.
-_OF_NUMPY = (
-    "an array becomes a dual object by dual_tensor(pytorch.from_numpy(...)), where pytorch is your own "
-    "`import torch as pytorch`"
-)
+_OF_NUMPY = f"an array becomes a dual object by {OF_AN_ARRAY}"
 
 
 @dataclass(frozen=True, slots=True)

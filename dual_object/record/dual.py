@@ -194,12 +194,16 @@ def _reflected(name: str) -> Callable[[Any, Any], Any]:
     return apply
 
 
+#: How an array becomes a dual object.
+OF_AN_ARRAY = "dual_tensor(pytorch.from_numpy(...)), where pytorch is your own `import torch as pytorch`"
+
+
 def _no_array(name: str, other: Any) -> Any:
     """The operand. Raises ArgumentError for an array of NumPy's: it is NumPy that would compute, not PyTorch."""
     if isinstance(other, np.ndarray):
         raise ArgumentError(
             f"{name.rstrip('_')} was given a raw numpy.ndarray, but should be given a dual object: "
-            "make it one with dual_tensor(pytorch.from_numpy(...)), where pytorch is your own `import torch as pytorch`"
+            f"make it one with {OF_AN_ARRAY}"
         )
     return other
 

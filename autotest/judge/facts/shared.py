@@ -34,7 +34,7 @@ class Shared:
         """A divergence that is the same again, with the facts and the kind of the first: a wrong number of huge values
         is none at all as soon as it overflows. None where it is not known to be.
         """
-        if found.call is None:
+        if found.call is None or not self._found:
             return None
         shown = Fingerprint.parse(found.fingerprint(_TARGET)).having(self._facts.present(found))
         alike = [first for one, first in self._found.items() if one.covers(shown)]
