@@ -15,7 +15,7 @@ import pytest
 
 from autotest.options.table import OPTIONS
 from autotest.run.lending import lending
-from autotest.run.unrecorded import MOST_TRACE
+from autotest.run.unrecorded import MOST_TRACE, Uncalled
 from autotest.state import STATE, State, is_autotest, refuse_given
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Keep the state; check the options at once where this process was started by a person."""
     state = State(config)
     config.stash[STATE] = state
+    config.pluginmanager.register(Uncalled())
     if state.worker is None:
         config.pluginmanager.register(state.unrecorded)
     if state.rank is not None:
@@ -257,14 +258,15 @@ def pytest_runtest_makereport(
 
 
 def _hide_ours(config: pytest.Config, raised: pytest.ExceptionInfo[BaseException], report: pytest.TestReport) -> None:
-    """Have the traceback of a sentence of ours end at the user's line, where a test lacks its `@autotest`, say."""
+    """Of a sentence of ours, show the user's lines, where a test lacks its `@autotest`, say; without any, it alone."""
     from autotest.cases.places import is_users
     from autotest.errors import is_sentence
 
     users = raised.traceback.filter(lambda entry: is_users(str(entry.path)))
-    if is_sentence(raised.value) and users and not config.getoption("fulltrace"):
+    if is_sentence(raised.value) and not config.getoption("fulltrace"):
         style = config.getoption("tbstyle")
-        report.longrepr = raised.getrepr(style="long" if style == "auto" else style, tbfilter=lambda _: users)
+        long = raised.getrepr(style="long" if style == "auto" else style, tbfilter=lambda _: users)
+        report.longrepr = long if users else raised.getrepr(style="value", chain=False)
 
 
 def _case_of(call: pytest.CallInfo[None], state: State) -> str:
@@ -409,11 +411,10 @@ def _finish(session: pytest.Session, state: State) -> None:
 
 def _sum_up(session: pytest.Session, state: State) -> None:
     """Sum up where this process ends the whole run, and see to its exit status."""
-    from autotest.exits import HARNESS_FAULT, USAGE
+    from autotest.exits import HARNESS_FAULT
 
     if state.rank is not None or state.slot is not None:  # who started them sums up
-        if state.problems and session.exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = USAGE
+        state.heed_problems(session)
         return
     if state.worker is not None:
         session.config.workeroutput["autotest_problems"] = state.problems  # type: ignore[attr-defined]
@@ -442,8 +443,8 @@ def _sum_up(session: pytest.Session, state: State) -> None:
     # A run that a full disk has stopped already ended with a sentence and a status of its own.
     if summary.faulty or not (summary.written or session.shouldstop):
         session.exitstatus = HARNESS_FAULT
-    elif state.problems and session.exitstatus == pytest.ExitCode.OK:
-        session.exitstatus = USAGE
+    else:
+        state.heed_problems(session)
     try:
         save_status(folder, int(session.exitstatus))
     except RecordError as error:
@@ -472,11 +473,6 @@ def pytest_terminal_summary(
 ) -> Generator[None, object, object]:
     """Print the summary of the run below all that pytest and other plugins have to say, its short summary included."""
     result = yield
-    _print_summary(terminalreporter, exitstatus)
-    return result
-
-
-def _print_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
     state = terminalreporter.config.stash[STATE]
     if state.text:
         terminalreporter.section("autotest")
@@ -488,6 +484,7 @@ def _print_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -
         terminalreporter.write_line(f"shard {shard} holds no test of those selected", red=True)
     for problem in dict.fromkeys(state.problems):
         terminalreporter.write_line(problem, red=True)
+    return result
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

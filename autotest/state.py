@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from autotest.campaign.environment import slot_input
+from autotest.exits import USAGE
 from autotest.ranks.environment import rank_input
 from autotest.run.unrecorded import Unrecorded
 
@@ -132,6 +133,11 @@ class State:
         """Whether `item`, which was run last, is a test of ours, or called one."""
         session = self._session
         return session is not None and self.item is item and (is_autotest(item) or session.calls > 0)
+
+    def heed_problems(self, session: pytest.Session) -> None:
+        """Where a ledger is no good the status is that of a wrong usage, also where tests are red: it may know them."""
+        if self.problems and session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            session.exitstatus = USAGE
 
     def close(self) -> None:
         """End the session's worker and records."""

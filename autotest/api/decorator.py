@@ -6,12 +6,12 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import Any, TypeVar, overload
 
 from autotest.cases.places import bracketed, defined_at
 from autotest.errors import UsageError
 from autotest.options import Coverage, GradOrder, GraphBackward, Inputs, Lacking, Refusals, TestOptions
+from dual_object.meant import meant
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -161,6 +161,6 @@ def _refuse_unknown(options: dict[str, Any]) -> None:
     known = TestOptions.__dataclass_fields__
     for name, value in options.items():
         if name not in known:
-            near = ["n"] if name == "cases" else get_close_matches(name, known, n=1)  # as the command has it
-            should = near[0] if near else f"one of {', '.join(known)}"
+            near = "n" if name == "cases" else meant(name, known)  # as the command has it
+            should = near or f"one of {', '.join(known)}"
             raise UsageError(f"{name}={value!r}, but should be {should} [@autotest(...)]")

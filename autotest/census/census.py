@@ -19,7 +19,7 @@ from autotest.ledger.entries import Entry, version_of
 from autotest.ledger.entries import read as read_ledger
 from dual_object.adapters.dialect import Row
 from dual_object.adapters.torch.tables import TableOp
-from reports import read_run, resolve_run, summarize
+from reports import read_run, summarize
 from reports.tallies.census import LACKING, STATUSES, CensusTally, Found
 
 _METHODS = "Tensor."
@@ -81,14 +81,14 @@ class Census:
 def take_census(
     runs: Sequence[Path], ledgers: Sequence[Path], ops: Sequence[TableOp], tables: Mapping[str, Mapping[str, Row]]
 ) -> Census:
-    """The census of report folders, or runs in them, of one target; `tables` are those of targets that have one.
+    """The census of run folders of one target; `tables` are those of targets that have one.
 
-    Raises ReportError for a folder without a run, UsageError for runs of several targets, or without a case.
+    Raises ReportError for a folder that is none, UsageError for runs of several targets, or without a case.
     """
     tally = CensusTally(owner_of)
     summaries = []
     for folder in runs:
-        run = read_run(resolve_run(folder))
+        run = read_run(folder)
         summaries.append(summarize(run))
         tally.take(run)
     targets = sorted({summary.target for summary in summaries})

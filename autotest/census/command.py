@@ -13,6 +13,7 @@ from autotest.census.telling import census_json, census_page
 from autotest.options.ledger import SHIPPED
 from autotest.options.table import OPTIONS
 from dual_object.adapters.dialect import Row, table
+from reports import resolve_run
 
 #: The targets whose tables say what they call PyTorch's ops.
 TRANSLATED = ("jax", "paddle")
@@ -26,7 +27,8 @@ def census_text(reports: Sequence[Path], ledgers: Sequence[str], output: Path | 
     from dual_object.adapters.torch.tables import table_ops
 
     given = OPTIONS["ledger"].read(tuple(ledgers) or (SHIPPED,), "--ledger")
-    census = take_census(reports, given, table_ops(), tables())
+    runs = [resolve_run(folder) for folder in reports]  # before PyTorch's tables, which take seconds
+    census = take_census(runs, given, table_ops(), tables())
     if as_json:
         return json.dumps(census_json(census), indent=1) + "\n"
     typed = [*map(str, reports), *(part for one in ledgers for part in ("--ledger", one))]

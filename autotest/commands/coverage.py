@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 from autotest.errors import UsageError
+from dual_object.meant import did_you_mean
 from reports import ArgumentSpace, FolderError, never_text, read_run, resolve_run, space_text, summarize
 
 #: What is told: every level, what was never reached, or everything for a program.
@@ -24,7 +24,8 @@ def coverage_text(folder: Path, ops: Sequence[str], form: Form, *, width: int, e
     space = summarize(read_run(run)).space
     if not space.ops:
         raise FolderError(
-            f"{run} tells nothing of argument spaces: no test in it has ended that drew a case; run the tests first"
+            f"{run} tells nothing of what its ops were given: no test in it has ended that drew a case; run the tests "
+            "first"
         )
     if ops:
         space = space.of([_known(op, space, run) for op in dict.fromkeys(ops)])
@@ -36,6 +37,5 @@ def coverage_text(folder: Path, ops: Sequence[str], form: Form, *, width: int, e
 def _known(op: str, space: ArgumentSpace, run: Path) -> str:
     if op in space.ops:
         return op
-    near = difflib.get_close_matches(op, space.ops, n=1)
-    meant = f"; did you mean {near[0]}?" if near else "; without an OP all of them are told"
-    raise UsageError(f"OP={op!r}, but should be an op that the tests of {run} call{meant}")
+    way_out = did_you_mean(op, space.ops) or "; without an OP all of them are told"
+    raise UsageError(f"OP={op!r}, but should be an op that the tests of {run} call{way_out}")

@@ -9,7 +9,6 @@ torch.relu(tensor([1.0, nan]))           these very values
 from __future__ import annotations
 
 import ast
-import difflib
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -19,6 +18,7 @@ from typing import Any, NoReturn
 from autotest.errors import UsageError
 from autotest.expressions.naming import OPERATORS, op_name
 from autotest.expressions.reach import no_op, no_part
+from dual_object.meant import did_you_mean
 from generators import DTYPES
 
 #: What stands for a part of the framework.
@@ -192,10 +192,8 @@ class _Reader:
 
     def _unknown(self, name: str) -> str:
         known = [*self.inputs, *self.sizes, *ROOTS, *GENERATORS, "tensor", "nan", "inf", *DTYPES]
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
-        meant = f"; did you mean {near[0]}?" if near else ""
-        first = f"{name}[2, 3] or {name}[n]"
-        return f"{name} has no sizes, but should have them where it is first named, such as {first}{meant}"
+        first = f"{name}[2, 3] or {name}[n]{did_you_mean(name, known)}"
+        return f"{name} has no sizes, but should have them where it is first named, such as {first}"
 
     def _holds_none(self, name: str, attribute: str) -> str:
         told = f"{name} is no part of PyTorch, but should be {_listed(tuple(ROOTS))}"

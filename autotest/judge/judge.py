@@ -372,13 +372,14 @@ class Judge:
             return believed
         graph = in_graph(death.difference.phase)
         [localized] = self._with_conditions([localize_death(self.reference, self.target, death)], graph=graph)
-        if death.difference.kind != "crash" or self._known(localized) is not None or not self._consensus.alone:
+        kind = death.difference.kind
+        if kind not in ("crash", "timeout") or self._known(localized) is not None or not self._consensus.alone:
             return localized
         rules = self.options.rules
         instead = settled(self.reference, self.target, death, case.reference, rules, gradients)
         if instead is None:
             return localized
-        if instead.difference.kind == "crash":  # by chance: what its inputs have did not bring it about
+        if instead.difference.kind == kind:  # by chance: what its inputs have did not bring it about
             return instead
         return self._with_conditions([instead], graph=graph)[0]
 

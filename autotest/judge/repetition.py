@@ -26,6 +26,8 @@ from dual_object.replay.observation import Observation
 #: A Program that has ended the target runs so many times again, each of which may cost another worker. One that does so
 #: in three runs of ten is taken for one that always does once in eleven times.
 RUNS = 2
+#: One that did not answer, once: each costs a whole deadline.
+LATE_RUNS = 1
 #: One that has stayed away in these is taken for chance where it stays away in so many.
 CHANCE_RUNS = 10
 #: A target that says what it has checked ends itself for that reason, each time.
@@ -40,16 +42,18 @@ def settled(
     rules: Rules,
     gradients: Sequence[str],
 ) -> Divergence | None:
-    """What a crash is told as that does not come back each time: the failure that came instead, or, where nothing did,
-    the crash, `unsteady` where it has never come back. None where it comes back each time.
+    """What a crash is told as that does not come back each time, or a target that did not answer: the failure that came
+    instead, or, where nothing did, that itself, `unsteady` where it has never come back. None where it comes back each
+    time.
 
     `crash` is as its own run showed it; `expected` is what the reference shows of its Program, `gradients` are the keys
     of the leaves whose gradients its graph was asked for.
     """
     if _REASONED in (crash.last_words or ""):
         return None
+    enough = LATE_RUNS if crash.difference.kind == "timeout" else RUNS
     ended = survived = 0
-    while ended + survived < (RUNS if ended else CHANCE_RUNS):
+    while ended + survived < (enough if ended else CHANCE_RUNS):
         answer = _run_again(target, crash, gradients)
         if isinstance(answer, Death):
             ended += 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -26,13 +26,14 @@ from autotest.options.targets import interpreter, named_targets
 class Kind:
     """What may be given: `parse` makes of it what it means, or raises ValueError where it is not what it `should` be.
 
-    `choices` are all the texts there are, where these can be listed. A `flag` is given or not, and has no text. What
-    may be given `often` means a tuple.
+    `choices` are all the texts there are, where these can be listed; where they cannot, `names` gives some of them, one
+    of which may have been meant. A `flag` is given or not, and has no text. What may be given `often` means a tuple.
     """
 
     parse: Callable[[Any], Any]
     should: str = ""
     choices: tuple[str, ...] = ()
+    names: Callable[[], Iterable[str]] = tuple
     flag: bool = False
     often: bool = False
 
@@ -70,9 +71,11 @@ def _seed(text: str) -> int:
 
 
 def _folder(text: str) -> Path:
-    if not text:  # of that name the folder would be the current one
+    path = Path(text)
+    there = next(place for place in (path, *path.absolute().parents) if place.exists())
+    if not text or not there.is_dir():  # without a name it would be the current one
         raise ValueError(text)
-    return Path(text)
+    return path
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -82,9 +85,14 @@ def _names(text: str) -> tuple[str, ...]:
     return names
 
 
+def _targets() -> list[str]:
+    from dual_object.replay.adapter import BUILT_IN
+
+    return [*BUILT_IN, *named_targets(Path.cwd())]
+
+
 def _target(text: str) -> str:
     from dual_object.errors import TargetError
-    from dual_object.replay.adapter import BUILT_IN
     from dual_object.replay.asked.executors import asked_executor, versions_of
     from dual_object.replay.stages import stages
 
@@ -95,7 +103,7 @@ def _target(text: str) -> str:
                 versions_of(asked)
     except TargetError as error:
         raise UsageError(str(error)) from None
-    if text not in BUILT_IN and ":" not in text and text not in named_targets(Path.cwd()):
+    if ":" not in text and text not in _targets():
         raise ValueError(text)
     return text
 
@@ -115,7 +123,9 @@ def _one_of(choices: tuple[str, ...]) -> Kind:
 
 TEXT = Kind(str)
 TARGET = Kind(
-    _target, "one of jax, oneflow, paddle, torch, torch:EXECUTOR, package.module:Class, or a name in pyproject.toml"
+    _target,
+    "one of jax, oneflow, paddle, torch, torch:EXECUTOR, package.module:Class, or a name in pyproject.toml",
+    names=_targets,
 )
 PYTHON = Kind(_interpreter)
 FOLDER = Kind(_folder, "the path of a folder")
@@ -188,8 +198,11 @@ class Option:
         except UsageError:  # it says all itself
             raise
         except ValueError:
+            from dual_object.meant import did_you_mean
+
+            near = did_you_mean(str(given), self.kind.choices or self.kind.names())
             raise UsageError(
-                f"{self.name}={given!r}, but should be {self.kind.should} [{knob or self.typed_for_pytest}]"
+                f"{self.name}={given!r}, but should be {self.kind.should}{near} [{knob or self.typed_for_pytest}]"
             ) from None
 
 

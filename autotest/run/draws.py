@@ -115,6 +115,8 @@ def _way(reason: str, *, alike: bool) -> str:
         return (
             "the body has called backward on what it returns: return it detached, or pass auto_backward=False or train="
         )
+    if "NVIDIA driver" in reason or "not compiled with CUDA" in reason:
+        return "draw a device that is there, by random_device()"
     drawn = "draw what PyTorch takes, by narrower ranges, dtype= or requires_grad=False"
     return f"it says so of every draw: correct the call, or {drawn}" if alike else drawn
 

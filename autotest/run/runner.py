@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from autotest.cases.compared import Compared
 from autotest.cases.design import MOST_ROWS, Level
 from autotest.cases.dialect import Dialect
 from autotest.cases.drawer import LAID
-from autotest.cases.places import bracketed, raised_at, warn_at
+from autotest.cases.places import bracketed, defined_at, raised_at, warn_at
 from autotest.compare.divergence import Divergence
 from autotest.compare.kinds import DEADLY
 from autotest.errors import AutotestError, DivergenceError, EnvironmentFault, HarnessFault, UsageError
@@ -445,7 +446,10 @@ def run_test(
             f"{function.__qualname__} is decorated by @autotest, and called in the body of another such test, where it "
             "would be a test of its own: take the decorator off one of them, and have the other call that"
         )
-    session = running_session()
+    try:
+        session = running_session()
+    except UsageError as refused:
+        raise UsageError(f"{refused}{bracketed(defined_at(function))}") from None
     nodeid = session.nodeid or f"{Path(function.__code__.co_filename).name}::{function.__qualname__.replace('.', '::')}"
     key = case_test_name(nodeid)
     if session.nested:
@@ -473,5 +477,5 @@ def run_test(
             f"the harness failed in {nodeid}: {type(error).__name__}: {error}; please report this with the traceback"
         )
         if session.writer is not None:
-            session.writer.fault(nodeid, f"{type(error).__name__}: {error}")
+            session.writer.fault(nodeid, f"{type(error).__name__}: {error}", traceback.format_exc())
         raise HarnessFault(message) from error

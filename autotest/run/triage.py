@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -110,8 +111,10 @@ class Triage:
         except Exception as error:
             fault = f"{doing} failed: {type(error).__name__}: {error}"
             if self._session.writer is not None:
-                self._session.writer.fault(self._nodeid, fault)
-            return instead(f"a fault of the harness, please report it: {fault}")
+                self._session.writer.fault(self._nodeid, fault, traceback.format_exc())
+            return instead(
+                f"a fault of the harness, please report it with its traceback, which the run's records have: {fault}"
+            )
 
     def _record_shrunk(self, row: Row, shrunk: Shrunk) -> None:
         session, record = self._session, shrunk.record()

@@ -1,11 +1,14 @@
-"""What no process of a run can record of itself, though it fails the run: a test file that cannot be imported, and a
-test in which the process ended.
+"""What no process of a run can record of itself: a test file that cannot be imported, a test in which the process
+ended, and what is decorated, but never run.
 """
 
 from __future__ import annotations
 
+import inspect
+import re
+from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -43,6 +46,33 @@ class Unrecorded:
                 writer.test(nodeid, 0.0, "failed", None, f"at collection: {_raised(text)}", text[-MOST_TRACE:])
             for nodeid, (worker, words) in self.ended.items():
                 writer.test(nodeid, 0.0, "failed", None, words, process=worker)
+
+
+class Uncalled:
+    """A plugin that warns of functions of test files that are decorated by @autotest, but are no tests, and called by
+    nobody there.
+    """
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pycollect_makeitem(
+        self, collector: pytest.Module | pytest.Class, name: str, obj: Any
+    ) -> Generator[None, object, object]:
+        """Look at what has made no test."""
+        made = yield
+        decorated = inspect.isfunction(obj) and hasattr(obj, "autotest_options")
+        if decorated and not made and isinstance(collector, pytest.Module):
+            function, module = inspect.unwrap(obj), collector.obj
+            named = re.findall(rf"\b{re.escape(name)}\b", inspect.getsource(module))
+            if function.__module__ == module.__name__ and len(named) == 1:
+                from autotest.cases.places import warn_at
+
+                patterns = ", ".join(f"{pattern}*" for pattern in collector.config.getini("python_functions"))
+                warn_at(
+                    function,
+                    f"{name} is decorated by @autotest, but is no test, and nothing in its file calls it: give it a "
+                    f"name that pytest takes tests by ({patterns})",
+                )
+        return made
 
 
 def _raised(text: str) -> str:

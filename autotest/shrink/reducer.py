@@ -188,9 +188,8 @@ def _fitted(array: Array, shape: tuple[int, ...]) -> Array:
 
 def _tidy(program: Program) -> Program:
     """Without what refers to values that are gone, and without inputs that nothing reads."""
-    made = {x.id for x in program.inputs}
-    for call in program.calls:
-        made.update(call.results())
+    results = {id_ for call in program.calls for id_ in call.results()}
+    made = results | {x.id for x in program.inputs}
     outputs = program.outputs
     if any(id_ not in made for id_ in refs(outputs)):
         left = [Ref(id_) for id_ in dict.fromkeys(refs(outputs)) if id_ in made]
@@ -198,12 +197,14 @@ def _tidy(program: Program) -> Program:
     if outputs is None and program.calls:
         outputs = _last_result(program.calls)
     read = set(refs(outputs)) | {id_ for call in program.calls for id_ in call.operands()}
+    inputs = [x for x in program.inputs if x.id in read]
+    placed = {x.id for x in inputs}  # a leaf that has become an input is one of these
     return replace(
         program,
-        inputs=[x for x in program.inputs if x.id in read],
+        inputs=inputs,
         outputs=outputs,
-        leaves=[id_ for id_ in program.leaves if id_ in made],
-        watched=[id_ for id_ in program.watched if id_ in made],
+        leaves=[id_ for id_ in program.leaves if id_ in results - placed],
+        watched=[id_ for id_ in program.watched if id_ in results | placed],
     )
 
 

@@ -10,11 +10,11 @@ import inspect
 import sys
 import typing
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, Optional, Protocol
 
 from dual_object.errors import SignatureError
+from dual_object.meant import meant
 from dual_object.program.values import PLAIN
 
 
@@ -195,8 +195,8 @@ def meant_keywords(op: str, given: Iterable[str]) -> list[str]:
     """
     name = op.rpartition(".")[2]
     known = {str(argument.name) for schema in _schemas(name) for argument in schema.arguments} | _NUMPYS
-    near = {one: get_close_matches(one, known - _NUMPYS, n=1) for one in given if one not in known}
-    return [f"{name} has no {one}: did you mean {meant[0]}?" for one, meant in near.items() if meant]
+    near = {one: meant(one, known - _NUMPYS) for one in given if one not in known}
+    return [f"{name} has no {one}: did you mean {other}?" for one, other in near.items() if other]
 
 
 def _schema_type(op: str, function: Any, parameter: int | str, positional: int, keywords: frozenset[str]) -> Any:

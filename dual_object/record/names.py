@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
 from dual_object.errors import UnknownName
-
-#: How alike two names should be to be told, of 1.
-_ALIKE = 0.7
+from dual_object.meant import meant
 
 
 def unknown_name(error: AttributeError, owner: Any, told: str, name: str) -> AttributeError:
@@ -17,5 +14,5 @@ def unknown_name(error: AttributeError, owner: Any, told: str, name: str) -> Att
     """
     if name.startswith("_"):
         return error
-    near = difflib.get_close_matches(name, [known for known in dir(owner) if known[:1] != "_"], n=1, cutoff=_ALIKE)
-    return UnknownName(f"{told} has no {name}" + (f": did you mean {told}.{near[0]}?" if near else ""))
+    near = meant(name, (known for known in dir(owner) if known[:1] != "_"))
+    return UnknownName(f"{told} has no {name}" + (f": did you mean {told}.{near}?" if near else ""))

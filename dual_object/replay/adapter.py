@@ -17,6 +17,7 @@ from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, cast, runtime_checkable
 
 from dual_object.errors import MissingOp, TargetError
+from dual_object.meant import did_you_mean
 from dual_object.program.values import Array, Placement, Sbp, Tree
 from dual_object.replay.asked.executors import asked_executor
 from dual_object.replay.gradients import Tape, functional
@@ -417,7 +418,8 @@ def load(name: str) -> Adapter:
     if not attribute:
         known = ", ".join(BUILT_IN)
         raise TargetError(
-            f"target={name!r}, but should be one of {known}, torch:EXECUTOR, or package.module:Class [--target]"
+            f"target={name!r}, but should be one of {known}, torch:EXECUTOR, or package.module:Class"
+            f"{did_you_mean(name, BUILT_IN)} [--target]"
         )
     try:
         made = getattr(importlib.import_module(module), attribute)

@@ -191,6 +191,8 @@ def obstacle(program: Program, *, inside: bool = True) -> str | None:
             return "the body calls backward itself"
         if (call.kind == "get" and call.op == "grad") or call.op == "autograd.grad":
             return "the body reads gradients"
+        if call.kind == "set" and call.op in ("data", "grad") and (modules | held).isdisjoint(call.operands()[:1]):
+            return f"the body assigns the {call.op} of a tensor"  # tracers know nothing of it, and leave it out
         if _writes_parameters(call, modules, held):
             return "the body writes to a module's parameters"
         if call.op in _OF_THE_PROCESS:

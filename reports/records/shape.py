@@ -430,7 +430,7 @@ FIELDS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         "time": _TIME_OR_NONE,
     },
     "remembered": {"test": _TEXT, "aligned": _WHOLE, "problems": _TEXTS, "time": _TIME_OR_NONE},
-    "fault": {"test": _TEXT_OR_NONE, "message": _TEXT, "time": _TIME_OR_NONE},
+    "fault": {"test": _TEXT_OR_NONE, "message": _TEXT, "trace": _TEXT_OR_NONE, "time": _TIME_OR_NONE},
 }
 
 ROW_TEXTS = (

@@ -181,9 +181,11 @@ class RecordWriter:
         """Record the largest error that a test accepted at one place: its op, dtype, device and phase."""
         self.write({"type": "tolerance", "test": test, **row})
 
-    def fault(self, test: str | None, message: str) -> None:
-        """Record a fault of the harness itself, in a test or outside all of them."""
-        self.write({"type": "fault", "test": test, "message": message})
+    def fault(self, test: str | None, message: str, trace: str | None = None) -> None:
+        """Record a fault of the harness itself, in a test or outside all of them, with Python's traceback if there is
+        one.
+        """
+        self.write({"type": "fault", "test": test, "message": message, **({"trace": trace} if trace else {})})
 
     def write(self, record: Record) -> None:
         """Append one record, stamped with the time unless it has one."""

@@ -106,12 +106,27 @@ def test_options_of_pytest_go_behind_dashes(command: str, option: str, sentence:
     ("option", "text", "sentence"),
     [
         ("--report", "", "report='', but should be the path of a folder [--report]"),
+        ("--report", __file__, f"report={__file__!r}, but should be the path of a folder [--report]"),
+        ("--report", f"{__file__}/in", f"report='{__file__}/in', but should be the path of a folder [--report]"),
         ("--seed", "x", "seed='x', but should be a whole number of at least 0, or 'random' [--seed]"),
         (
             "--target",
             "t",
             "target='t', but should be one of jax, oneflow, paddle, torch, torch:EXECUTOR, package.module:Class, or a "
             "name in pyproject.toml [--target]",
+        ),
+        (
+            "--target",
+            "padle",
+            "target='padle', but should be one of jax, oneflow, paddle, torch, torch:EXECUTOR, package.module:Class, "
+            "or a name in pyproject.toml; did you mean paddle? [--target]",
+        ),
+        (
+            "--target",
+            "torch:inductr",
+            "executor='inductr', but should be one of fx, make_fx, trace, script, eager, aot_eager, "
+            "aot_eager_decomp_partition, inductor, export, export_decomp, lazy, refs, meta, fake, onnxruntime, iree; "
+            "did you mean inductor? [--target torch:EXECUTOR]",
         ),
         (
             "--target",

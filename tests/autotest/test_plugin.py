@@ -357,12 +357,11 @@ def red_lines(outcome: Outcome) -> list[str]:
 
 def test_unwritable_report(tmp_path: Path) -> None:
     """A report folder that cannot be written ends the run with 2 and one sentence."""
-    (tmp_path / "file").touch()
-    outcome = run_pytest(tmp_path, {"test_two.py": TWO}, "--autotest-report", "file/report")
+    outcome = run_pytest(tmp_path, {"test_two.py": TWO}, "--autotest-report", "/proc/report")
     assert outcome.status == 2, outcome.out
     [said] = red_lines(outcome)
     assert re.fullmatch(
-        rf"{re.escape(str(tmp_path))}/file/report/runs/[-\d]+/records-main.jsonl cannot be written: Not a directory; "
+        r"/proc/report/runs/[-\d]+/records-main.jsonl cannot be written: No such file or directory; "
         "choose another folder with --report",
         said,
     )
@@ -590,6 +589,42 @@ def test_body_that_raises_in_one_case(tmp_path: Path) -> None:
     assert replayed.stderr.endswith("E           ValueError: three\n\ntest_a.py:8: ValueError\n")
 
 
+NOT_COLLECTED = """
+from autotest import autotest, random_tensor, torch
+
+@autotest(n=2, coverage="none")
+def check_sin():
+    return torch.sin(random_tensor(ndim=1))
+
+@autotest(n=2, coverage="none")
+def helper():
+    return torch.sin(random_tensor(ndim=1))
+
+@autotest(n=2, coverage="none")
+def test_itself():
+    return torch.sin(random_tensor(ndim=1))
+
+class TestOfOthers:
+    def test_helper(self):
+        helper()
+"""
+
+
+def test_what_is_decorated_and_no_test(tmp_path: Path) -> None:
+    """It is told where it stands, unless a test calls it."""
+    outcome = run_pytest(tmp_path, {"test_a.py": NOT_COLLECTED}, "-q", "-W", "default")
+    assert outcome.outcomes() == {"test_itself": "passed", "test_helper": "passed"}
+    sentence = (
+        "check_sin is decorated by @autotest, but is no test, and nothing in its file calls it: give it a name that "
+        "pytest takes tests by (test*)\n"
+    )
+    assert f"{tmp_path}/test_a.py:4: UserWarning: {sentence}" in outcome.out
+    assert outcome.out.count("is decorated by @autotest, but is no test") == 1
+    outcome = run_pytest(tmp_path, {}, "-q", "-W", "error")
+    assert outcome.status == pytest.ExitCode.INTERRUPTED
+    assert f"\nE   UserWarning: {sentence}" in outcome.out
+
+
 CALLING_ITSELF = """
 from autotest import autotest, random_tensor, torch
 
@@ -712,8 +747,8 @@ def test_decorator_at_the_wrong_place(tmp_path: Path) -> None:
         *(
             f"a function that is decorated by @autotest is called before or after test_a.py::{name}, as by a fixture, "
             "but it should be a test, or be called by one: take @autotest off the fixture, and draw in the body of the "
-            "test"
-            for name in ("test_of_a_fixture", "test_of_a_late_one")
+            f"test [test_a.py:{line}]\n"
+            for name, line in (("test_of_a_fixture", 13), ("test_of_a_late_one", 9))
         ),
         *(
             f"{name} is decorated by @given as well as by @autotest, but should be by one of both: take @given "

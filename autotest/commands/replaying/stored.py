@@ -71,7 +71,7 @@ def told(now: Shown) -> tuple[int, str]:
     if now.in_phase:
         lead = f"{id_} stands" if now.stands else f"{id_} still diverges, but as something else"
         return STANDS, f"{lead}: {failure_text(now.in_phase, cases=1)}"
-    return GONE, f"{id_} is gone: {now.row['fingerprint']} no longer diverges\n\n{now.program}"
+    return GONE, f"{id_} is gone: {now.row['fingerprint']} no longer diverges on {now.target}\n\n{now.program}"
 
 
 def shown(

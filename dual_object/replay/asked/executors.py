@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 
 from dual_object.errors import TargetError
+from dual_object.meant import did_you_mean
 
 #: What a target's name begins with where it names an executor.
 PREFIX = "torch:"
@@ -140,7 +141,10 @@ def asked_executor(target: str) -> AskedExecutor | None:
         raise TargetError(f"target={target!r}, but should be one of these executors alone [--target torch:EXECUTOR]")
     name, *options = target.removeprefix(PREFIX).split(",")
     if name not in EXECUTORS:
-        raise TargetError(f"executor={name!r}, but should be one of {', '.join(EXECUTORS)} [--target torch:EXECUTOR]")
+        raise TargetError(
+            f"executor={name!r}, but should be one of {', '.join(EXECUTORS)}{did_you_mean(name, EXECUTORS)} "
+            "[--target torch:EXECUTOR]"
+        )
     known = EXECUTORS[name].options
     for option in options:
         if option not in known:

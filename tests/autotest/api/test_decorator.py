@@ -100,6 +100,19 @@ def test_too_many_rejections_are_an_error(session: Session) -> None:
     assert session.counts == {"rejected": 40}
 
 
+@pytest.mark.skipif(pytorch.cuda.is_available(), reason="this machine has a GPU")
+def test_a_device_that_is_not_there(session: Session) -> None:
+    """What PyTorch says of it leads to the generator of devices."""
+
+    @autotest(n=1, check_graph=False)
+    def body() -> Any:
+        return torch.ones(2, device="cuda")
+
+    with pytest.raises(RejectionError) as caught:
+        body()
+    assert ": draw a device that is there, by random_device() [" in str(caught.value)
+
+
 def test_refusals_that_differ(session: Session) -> None:
     """What is refused for another reason at each draw is no mistake of the call."""
 

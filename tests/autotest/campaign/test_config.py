@@ -116,7 +116,7 @@ def test_a_campaign_is_the_same_however_it_is_given(tmp_path: Path) -> None:
         (
             'time = "1h"\ntarget = "flow"',
             "target='flow', but should be one of jax, oneflow, paddle, torch, torch:EXECUTOR, package.module:Class, "
-            "or a name in pyproject.toml [night.toml: target]",
+            "or a name in pyproject.toml; did you mean oneflow? [night.toml: target]",
         ),
         ('time = "1h"\ntarget = true', "target=True, but should be a text or a number [night.toml: target]"),
         ('time = "1h"\neager = "yes"', "eager='yes', but should be true or false [night.toml: eager]"),
@@ -124,7 +124,8 @@ def test_a_campaign_is_the_same_however_it_is_given(tmp_path: Path) -> None:
                                    "[night.toml: seed]"),
         (
             'time = "1h"\nsources = ["suite"]',
-            "sources='suite', but should be one of suites, programs, calls, mutations [night.toml: sources]",
+            "sources='suite', but should be one of suites, programs, calls, mutations; did you mean suites? "
+            "[night.toml: sources]",
         ),
         ('time = "1h"\nsources = "suites"', "sources='suites', but should be a list of texts [night.toml: sources]"),
         (

@@ -82,7 +82,8 @@ def test_mistakes(run: Path, tmp_path: Path) -> None:
     assert called("--report", empty) == (
         2,
         "",
-        f"{empty} tells nothing of argument spaces: no test in it has ended that drew a case; run the tests first\n",
+        f"{empty} tells nothing of what its ops were given: no test in it has ended that drew a case; run the tests "
+        "first\n",
     )
     status, _, err = called("--report", tmp_path / "none")
     assert status == 2

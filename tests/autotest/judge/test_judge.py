@@ -234,6 +234,27 @@ def test_crash_by_chance() -> None:
     assert judgement.divergences[0].facts == ()
 
 
+LATE = replace(DIED, cause="timeout")
+
+
+@pytest.mark.parametrize(
+    ("answers", "kind", "words", "facts", "runs"),
+    [
+        ((LATE, LATE, None), "timeout", "last words", (), 2),
+        ((LATE, None), "timeout", f"last words{BY_CHANCE}run again, it did not in 10 of 10 runs", ("unsteady",), 11),
+        ((LATE, [REFUSED]), "exception", f"no{BY_CHANCE}at another run the target died: last words", (), 2),
+    ],
+)
+def test_graph_that_did_not_answer(answers: Any, kind: str, words: str, facts: tuple[str, ...], runs: int) -> None:
+    """It runs again, once where it does not answer then either: each time costs a whole deadline."""
+    target = Pretended(sound, in_turn(*answers))
+    [judgement] = judged(target, program("exp"))
+    [divergence] = judgement.divergences
+    assert (judgement.verdict, told(judgement)) == ("timed_out", [("graph_forward", kind, "exp")])
+    assert divergence.difference.message.endswith(f": {words}")
+    assert (divergence.facts, len(target.graphs)) == (facts, runs)
+
+
 def test_crash_in_a_graph_that_does_not_come_back() -> None:
     """The same in a graph, whose fingerprint is that of a graph that has raised at once."""
     [judgement] = judged(Pretended(sound, in_turn(DIED, [REFUSED])), program("exp"))

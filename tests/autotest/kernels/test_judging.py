@@ -365,9 +365,11 @@ def test_what_is_conjugated_when_it_is_read():
 
 
 def test_a_file_without_the_function_is_no_verdict(judge):
-    """It is said in a sentence."""
-    with pytest.raises(EnvironmentFault, match=r"relus\.py has no function nosuch, but should"):
-        judge.judge(Kernel(RELUS, "nosuch"))
+    """It is said in a sentence, with the one that was meant."""
+    for name, end in ("nosuch", ""), ("soundd", "; did you mean sound?"):
+        with pytest.raises(EnvironmentFault) as caught:
+            judge.judge(Kernel(RELUS, name))
+        assert str(caught.value) == f"{RELUS} has no function {name}, but should{end}"
 
 
 def test_what_there_is_no_time_for_is_told(judge):

@@ -639,14 +639,18 @@ def test_ledger_check_of_another_target(mine):
 
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_damaged_ledger(workers, tmp_path):
-    """A ledger with a bad entry: the run goes on, the sentence is shown, and the exit status is 2."""
-    files = {"test_a.py": BODY, "known_divergences.toml": entry(strict="never")}
-    done = run_pytest(tmp_path, files, "-n", workers)
-    assert done.status == 2
-    assert done.counts()["aligned"] == 4
-    path = tmp_path / "known_divergences.toml"
-    sentence = f"{path}: entry 1 of torch has strict='never', but should have one of proof, seen"
-    assert done.out.count(sentence) == 1
+    """A ledger with a bad entry: the run goes on, the sentence is shown, and the exit status is 2, also where a test is
+    red, of which the entry may have told.
+    """
+    red = f"{BODY}\ndef test_red():\n    raise ValueError\n"
+    for name, body in ("green", BODY), ("red", red):
+        files = {"test_a.py": body, "known_divergences.toml": entry(strict="never")}
+        done = run_pytest(tmp_path / name, files, "-n", workers)
+        assert done.status == 2
+        assert done.counts()["aligned"] == 4
+        path = tmp_path / name / "known_divergences.toml"
+        sentence = f"{path}: entry 1 of torch has strict='never', but should have one of proof, seen"
+        assert done.out.count(sentence) == 1
 
 
 def test_wider_entry(accepted, tmp_path):

@@ -233,9 +233,14 @@ def test_fault_of_the_harness_costs_no_divergence(
     verdicts.write(KEPT, "divergent", 0.0, Program(), [missing])
     verdicts.triage.run(drawer, inline=False)
     fault = f"shrinking {missing.fingerprint('oneflow')} failed: ZeroDivisionError: planted"
-    assert records.of("fault") == [(NODEID, fault)]
+    [(test, told, trace)] = records.of("fault")
+    assert (test, told) == (NODEID, fault)
+    assert trace.startswith("Traceback (most recent call last):\n")
+    assert trace.endswith('    raise ZeroDivisionError("planted")\nZeroDivisionError: planted\n')
     evidence: Mapping[str, Any] = verdicts.triage.evidence[missing.fingerprint("oneflow")]
-    assert evidence["shrunk"]["note"] == f"a fault of the harness, please report it: {fault}"
+    assert evidence["shrunk"]["note"] == (
+        f"a fault of the harness, please report it with its traceback, which the run's records have: {fault}"
+    )
     assert evidence["blame"]["reason"] == "it lacks what PyTorch has"
 
 

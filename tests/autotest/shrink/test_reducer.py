@@ -165,6 +165,29 @@ def test_module_shrinks_with_its_state(reference: Adapter) -> None:
     assert found.inputs[0].data.size == 1
 
 
+def test_parameter_that_is_not_needed_in_the_end(reference: Adapter) -> None:
+    """One that the body made is cut off first, then the call that reads it: nothing of it is left."""
+    program = Program(
+        inputs=[Input(0, "x", _values(2, 3), "float32", requires_grad=True)],
+        calls=[
+            Call("function", "ones", (3,), {}, out=Ref(1)),
+            Call("function", "nn.Parameter", (Ref(1),), {}, out=Ref(2)),
+            Call("function", "mul", (Ref(0), Ref(2)), {}, out=Ref(3)),
+            Call("function", "relu", (Ref(3),), {}, out=Ref(4)),
+        ],
+        outputs=Ref(4),
+        cotangents={4: np.ones((2, 3), np.float32)},
+        leaves=[2],
+    )
+
+    def judge(candidate: Program) -> bool:
+        ops = candidate.ops()
+        return "relu" in ops and bool(candidate.cotangents) and ("mul" in ops) >= ("Parameter" in ops)
+
+    found = _reduce(reference, program, judge, forward=False)
+    assert (str(found), found.leaves) == ("def program(torch, x):\n    t0 = torch.relu(x)\n    return t0", [])
+
+
 def test_module_is_no_result(reference: Adapter) -> None:
     """What is left of a module and its mode returns nothing."""
     program = Program(

@@ -79,9 +79,30 @@ def _default_dtype():
     return torch.ones(3) * tensor(3)
 
 
+def _other_data():
+    x = tensor(3)
+    x.data = tensor(3)
+    return x * 2
+
+
+def _other_gradient():
+    x = tensor(3)
+    x.grad = tensor(3)
+    return x * 2
+
+
+def _other_weight():
+    linear = torch.nn.Linear(3, 2)
+    linear.weight.data = tensor(2, 3)
+    return linear(tensor(2, 3))
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
+        (_other_data, "the body assigns the data of a tensor"),
+        (_other_gradient, "the body assigns the grad of a tensor"),
+        (_other_weight, None),
         (_loaded, "the body writes to a module's parameters"),
         (_copied, "the body writes to a module's parameters"),
         (_initialised, "the body writes to a module's parameters"),

@@ -12,6 +12,7 @@ from typing import Any
 
 from dual_object.adapters.torch.kernels.devices import require_device
 from dual_object.errors import TargetError
+from dual_object.meant import did_you_mean
 
 #: Letters of an error that are told.
 _MOST = 300
@@ -19,13 +20,15 @@ _MOST = 300
 
 def load_kernel(file: str, function: str) -> Any:
     """The function of a file. Raises TargetError, in one sentence, where there is none."""
-    kernel: Any = load_file(file, f"the kernel {function}")
+    module = load_file(file, f"the kernel {function}")
+    kernel: Any = module
     for part in function.split("."):
         kernel = getattr(kernel, part, None)
     if isinstance(kernel, type):
         raise TargetError(f"{file} has a class {function}, but should have a function: name one that calls it")
     if not callable(kernel):
-        raise TargetError(f"{file} has no function {function}, but should")
+        names = [name for name, value in vars(module).items() if callable(value) and name[:1] != "_"]
+        raise TargetError(f"{file} has no function {function}, but should{did_you_mean(function, names)}")
     return kernel
 
 

@@ -47,11 +47,11 @@ def of(kind: str, phase: Any = "eager_forward") -> Divergence:
         ([[of("exception")]], 1, "{id} stands: 1 divergence in 1 of 1 case"),
         ([[of("crash")], [of("crash")], [of("exception")]], 3, "{id} stands: 1 divergence in 1 of 1 case"),
         ([[of("crash")]] * 3, 3, "{id} still diverges, but as something else: 1 divergence in 1 of 1 case"),
-        ([[]], 1, "{id} is gone: torch/eager_forward/exception/relu/float32 no longer diverges"),
+        ([[]], 1, "{id} is gone: torch/eager_forward/exception/relu/float32 no longer diverges on torch"),
         (
             [[of("value", "eager_backward")]],
             1,
-            "{id} is gone: torch/eager_forward/exception/relu/float32 no longer diverges",
+            "{id} is gone: torch/eager_forward/exception/relu/float32 no longer diverges on torch",
         ),
     ],
 )
