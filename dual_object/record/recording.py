@@ -456,7 +456,12 @@ class Recording:
                 return tree
             raise ArgumentError(f"the body returned {_no_dual(item)}")
 
-        return map_leaves(value, leaf)
+        try:
+            return map_leaves(value, leaf)
+        except RecursionError:
+            raise ArgumentError(
+                "the body returned a container that holds itself, or is nested too deep: return the tensors in it"
+            ) from None
 
     def duals(self, kind: type) -> list[DualObject]:
         """The dual objects so far whose reference object is of this type."""

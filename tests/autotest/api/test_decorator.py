@@ -215,6 +215,29 @@ def test_returned_raw_tensor_is_refused(session: Session) -> None:
     )
 
 
+def test_returned_container_that_holds_itself(session: Session) -> None:
+    """It is told, as one is that is nested too deep: both have no end that can be compared."""
+
+    def cycle() -> Any:
+        items: list[Any] = [leaf() * 2]
+        items.append(items)
+        return items
+
+    def deep() -> Any:
+        nested: Any = leaf() * 2
+        for _ in range(3000):
+            nested = [nested]
+        return nested
+
+    for body in (cycle, deep):
+        with pytest.raises(UsageError) as caught:
+            returning(body)()
+        assert told(caught.value, __file__, "def body()") == (
+            "test_decorator.py::returning::<locals>::body: the body returned a container that holds itself, or is "
+            "nested too deep: return the tensors in it"
+        )
+
+
 def test_raw_tensor_in_a_dual_call_is_refused(session: Session) -> None:
     """A raw tensor among the arguments of a dual call is refused with how to draw or wrap it."""
     with pytest.raises(ArgumentError) as caught:
