@@ -7,7 +7,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -190,12 +190,14 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
         return (yield)
 
 
-def _refuse(item: pytest.Item, running: Session | None) -> NoReturn:
+def _refuse(item: pytest.Item, running: Session | None, function: Callable[..., Any] | None) -> NoReturn:
+    from autotest.cases.places import bracketed, defined_at
     from autotest.errors import UsageError
 
     raise UsageError(
         f"a function that is decorated by @autotest is called before or after {item.nodeid}, as by a fixture, but it "
         "should be a test, or be called by one: take @autotest off the fixture, and draw in the body of the test"
+        f"{bracketed(None if function is None else defined_at(function))}"
     )
 
 
@@ -263,10 +265,13 @@ def _hide_ours(config: pytest.Config, raised: pytest.ExceptionInfo[BaseException
     from autotest.errors import is_sentence
 
     users = raised.traceback.filter(lambda entry: is_users(str(entry.path)))
-    if is_sentence(raised.value) and not config.getoption("fulltrace"):
-        style = config.getoption("tbstyle")
-        long = raised.getrepr(style="long" if style == "auto" else style, tbfilter=lambda _: users)
-        report.longrepr = long if users else raised.getrepr(style="value", chain=False)
+    if not is_sentence(raised.value) or config.getoption("fulltrace"):
+        return
+    style = config.getoption("tbstyle")
+    if users:
+        report.longrepr = raised.getrepr(style="long" if style == "auto" else style, tbfilter=lambda _: users)
+    else:
+        report.longrepr = raised.getrepr(style="value", chain=False)
 
 
 def _case_of(call: pytest.CallInfo[None], state: State) -> str:

@@ -125,7 +125,7 @@ class State:
             session.nested, session.calls = not is_autotest(item), 0
         return session
 
-    def lend(self, item: pytest.Item, running: Session | None) -> Session:
+    def lend(self, item: pytest.Item, running: Session | None, function: object) -> Session:
         """The session for what a test calls: another one that runs is somebody's own."""
         return self.turn_to(item) if running is None or running is self._session else running
 

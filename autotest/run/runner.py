@@ -18,7 +18,7 @@ from autotest.cases.compared import Compared
 from autotest.cases.design import MOST_ROWS, Level
 from autotest.cases.dialect import Dialect
 from autotest.cases.drawer import LAID
-from autotest.cases.places import bracketed, defined_at, raised_at, warn_at
+from autotest.cases.places import bracketed, raised_at, warn_at
 from autotest.compare.divergence import Divergence
 from autotest.compare.kinds import DEADLY
 from autotest.errors import AutotestError, DivergenceError, EnvironmentFault, HarnessFault, UsageError
@@ -446,10 +446,7 @@ def run_test(
             f"{function.__qualname__} is decorated by @autotest, and called in the body of another such test, where it "
             "would be a test of its own: take the decorator off one of them, and have the other call that"
         )
-    try:
-        session = running_session()
-    except UsageError as refused:
-        raise UsageError(f"{refused}{bracketed(defined_at(function))}") from None
+    session = running_session(function)
     nodeid = session.nodeid or f"{Path(function.__code__.co_filename).name}::{function.__qualname__.replace('.', '::')}"
     key = case_test_name(nodeid)
     if session.nested:

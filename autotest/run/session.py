@@ -341,11 +341,11 @@ def open_records(folder: Path, worker: str, environment: Mapping[str, str], opti
     )
 
 
-def running_session() -> Session:
+def running_session(function: Callable[..., Any] | None = None) -> Session:
     """The running session, also of a test that is none of ours; outside pytest one with default options, that keeps no
-    records.
+    records. `function` is what is decorated, where that asks for it.
     """
-    session: Session | None = lent(current_session.get(None))
+    session: Session | None = lent(current_session.get(None), function)
     if session is None:
         session = Session(RunOptions())
         current_session.set(session)

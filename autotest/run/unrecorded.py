@@ -8,6 +8,7 @@ import inspect
 import re
 from collections.abc import Generator
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -60,19 +61,22 @@ class Uncalled:
         """Look at what has made no test."""
         made = yield
         decorated = inspect.isfunction(obj) and hasattr(obj, "autotest_options")
-        if decorated and not made and isinstance(collector, pytest.Module):
-            function, module = inspect.unwrap(obj), collector.obj
-            named = re.findall(rf"\b{re.escape(name)}\b", inspect.getsource(module))
-            if function.__module__ == module.__name__ and len(named) == 1:
-                from autotest.cases.places import warn_at
+        if decorated and not made and isinstance(collector, pytest.Module) and _is_alone(name, obj, collector.obj):
+            from autotest.cases.places import warn_at
 
-                patterns = ", ".join(f"{pattern}*" for pattern in collector.config.getini("python_functions"))
-                warn_at(
-                    function,
-                    f"{name} is decorated by @autotest, but is no test, and nothing in its file calls it: give it a "
-                    f"name that pytest takes tests by ({patterns})",
-                )
+            patterns = ", ".join(f"{pattern}*" for pattern in collector.config.getini("python_functions"))
+            warn_at(
+                inspect.unwrap(obj),
+                f"{name} is decorated by @autotest, but is no test, and nothing in its file calls it: give it a name "
+                f"that pytest takes tests by ({patterns})",
+            )
         return made
+
+
+def _is_alone(name: str, function: Any, module: ModuleType) -> bool:
+    """Whether a function stands in this module, which names it nowhere else."""
+    here = function.__module__ == module.__name__
+    return here and len(re.findall(rf"\b{re.escape(name)}\b", inspect.getsource(module))) == 1
 
 
 def _raised(text: str) -> str:
