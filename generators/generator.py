@@ -37,7 +37,7 @@ class Generator:
         if drawing is None:
             raise OutsideCaseError(
                 f"{self!r} is used outside a case; generators have values only in the body of a test with @autotest() "
-                "above it"
+                "above it, not in a fixture or another thread"
             )
         return drawing.value_of(self)
 

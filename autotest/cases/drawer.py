@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 from zlib import crc32
 
@@ -16,7 +18,7 @@ from autotest.cases.design import ORDINARY, Design, Outcome, Row
 from autotest.cases.dialect import Dialect
 from autotest.cases.digest import program_digest
 from autotest.cases.mistakes import mistake, numpys, unrecorded
-from autotest.cases.places import defined_at, name_place, raised_at, warnings_at_users_lines
+from autotest.cases.places import defined_at, name_place, raised_at, told_at, warnings_at_users_lines
 from autotest.cases.randomness import seeded
 from autotest.errors import AutotestError, EnvironmentFault, HarnessFault, UsageError, is_sentence
 from autotest.options import Coverage, Inputs, TestOptions
@@ -253,6 +255,7 @@ class Drawer:
                 raise told from error
             finally:
                 self.listed = drawn.listed or self.listed
+            self._heed_bypasses(recording)
             program = recording.program
             try:
                 program.outputs = program.outputs if program.training else recording.returned(returned)
@@ -290,7 +293,7 @@ class Drawer:
 
     def _run_body(self, recording: Recording, key: str, timeout: float | None) -> Any:
         """Run the body while `recording` takes down its calls, and the steps of a training; what it returned."""
-        token = current_recording.set(recording)
+        token, folder = current_recording.set(recording), Path.cwd()
         try:
             with (
                 deadline(timeout, key),
@@ -304,12 +307,30 @@ class Drawer:
                 return returned
         finally:
             current_recording.reset(token)
+            os.chdir(folder)
 
     def _train(self, recording: Recording, returned: Any, steps: int) -> None:
         try:
             train(recording, returned, steps, self.options.accumulate)
         except ArgumentError as error:
             raise self.misuse(f"{error} [train={steps}]") from None
+
+    def _heed_bypasses(self, recording: Recording) -> None:
+        """Raise what the recording has refused, where the body went on, and a write that it does not hold."""
+        if recording.misused is not None:
+            name_place(recording.misused, raised_at(recording.misused))
+            raise recording.misused
+        if recording.bypasses is None or recording.program.inline is not None:
+            return  # inline a body may write to both sides
+        recording.bypasses.look_at_tensors()
+        written = recording.bypasses.written
+        if written is not None:
+            usage = UsageError(
+                f"{self.test}: the body writes to a raw tensor that it has from .pytorch or .reference, which is no "
+                "call of the Program, so the target would not do it: write to the dual object, as x.fill_(5)"
+            )
+            name_place(usage, told_at(written.code, written.line))
+            raise usage
 
     def misuse(self, words: str) -> UsageError:
         """What a body returns or makes wrongly, at the place where it is defined."""

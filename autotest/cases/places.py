@@ -38,7 +38,7 @@ def raised_at(error: BaseException) -> str | None:
     innermost = None
     for frame, line in traceback.walk_tb(error.__traceback__):
         if is_users(frame.f_code.co_filename):
-            innermost = _told(frame.f_code, line)
+            innermost = told_at(frame.f_code, line)
     if innermost is None and error.__context__ is not None:
         return raised_at(error.__context__)
     return innermost
@@ -54,7 +54,7 @@ def running_at(frame: FrameType | None) -> tuple[str, int] | None:
 def defined_at(body: Callable[..., Any]) -> str | None:
     """Where a function begins."""
     code = _code(body)
-    return None if code is None else _told(code, code.co_firstlineno)
+    return None if code is None else told_at(code, code.co_firstlineno)
 
 
 def warn_at(body: Callable[..., Any], words: str) -> None:
@@ -71,6 +71,11 @@ def users_lines(trace: TracebackType | None) -> str:
     return "".join(
         line for frame in traceback.extract_tb(trace) if is_users(frame.filename) for line in _printed(frame)
     )
+
+
+def told_at(code: CodeType, line: int) -> str:
+    """A line as `test_x.py:12`."""
+    return f"{_short(code.co_filename)}:{line}"
 
 
 def bracketed(place: str | None) -> str:
@@ -118,10 +123,6 @@ def _printed(frame: traceback.FrameSummary) -> list[str]:
     return traceback.format_list(
         [traceback.FrameSummary(_short(frame.filename), frame.lineno, frame.name, line=frame.line)]
     )
-
-
-def _told(code: CodeType, line: int) -> str:
-    return f"{_short(code.co_filename)}:{line}"
 
 
 def _short(file: str) -> str:

@@ -113,7 +113,8 @@ class _Reader:
         """The whole."""
         self._find_names()
         node = self._expression(self.tree)
-        if isinstance(node, (ast.Name, ast.Constant)) or _is_generator(self.tree):
+        computes = self.inputs or any(isinstance(part, (ast.Call, ast.Attribute)) for part in ast.walk(self.tree))
+        if isinstance(node, (ast.Name, ast.Constant)) or _is_generator(self.tree) or not computes:
             self._fail(self.tree, f"this calls no op, but should, such as {_EXAMPLE}")
         self._refuse_uncalled()
         returned = ast.unparse(ast.fix_missing_locations(node))

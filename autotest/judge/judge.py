@@ -39,6 +39,7 @@ from autotest.judge.facts.arguments import kinds_of_arguments
 from autotest.judge.facts.conditions import Facts
 from autotest.judge.facts.properties import properties
 from autotest.judge.facts.shared import Shared
+from autotest.judge.faithful import Faithful
 from autotest.judge.graph_batches import Ahead, GraphPhase, GraphRun, backward_share
 from autotest.judge.judgement import EAGER_FAILED, VERIFIED, Check, Judgement, second_check
 from autotest.judge.repetition import nondeterministic, settled
@@ -99,6 +100,7 @@ class Judge:
         self._phase = GraphPhase(target, (again or drawing(reference)) if self._consensus.alone else None, ahead)
         self._facts = Facts(reference, target, options.rules)
         self._shared = Shared(self._facts)
+        self._faithful = Faithful(reference, options.rules)
         self._localized: dict[tuple[Any, ...], tuple[int, list[Divergence]]] = {}
         #: What the ordinary one of the laid-out cases shows: the same at a corner is no other fault.
         self._ordinary: dict[tuple[str, str, str, str], Divergence] = {}
@@ -190,6 +192,7 @@ class Judge:
             # The test has not asked for this dtype, so it does not fail where the target has no kernels for it.
             judgement.unsupported = f"{self.target.info().name} says that it does not support {case.swept} there"
             return
+        differences = self._faithful.left(judgement, differences)
         if differences:
             self._keep(judgement, differences, self._localize(judgement, differences, graph=False))
             judgement.apart = not judgement.divergences

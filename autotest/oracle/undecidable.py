@@ -53,6 +53,7 @@ FORMULA = "the reference gives another by another of its formulas"
 PLACE = "the reference gives another by where the element lies"
 LAYOUT = "the reference gives another for the same values laid otherwise"
 UNSTABLE = "the reference gives another when it runs again"
+UNRECORDED = "the reference gives another by the recorded calls alone"
 ZERO_SIGN = "sign of zero"
 #: No doubt at all: nobody promises it, and no case is counted for it.
 UNPROMISED = ""
@@ -490,4 +491,4 @@ def reason_of(doubts: Sequence[Doubt]) -> str:
     return "; ".join(dict.fromkeys(f"{doubt.op}: {doubt.reason}" for doubt in doubts))
 
 
-__all__ = ["KINK", "Doubt", "reason_of", "undecided"]
+__all__ = ["KINK", "UNRECORDED", "Doubt", "reason_of", "undecided"]

@@ -9,6 +9,7 @@ from functools import partial
 
 from autotest.cases.case import case_test_name
 from autotest.cases.digest import program_digest
+from autotest.cases.drawer import LAYING
 from autotest.cases.store import KEPT_CASES
 from autotest.compare.causes import cause
 from autotest.compare.divergence import Divergence, Row
@@ -17,11 +18,14 @@ from autotest.judge.consensus import Consensus
 from autotest.judge.judgement import Checks, Verdict
 from autotest.ledger.entries import Ledger
 from autotest.options import TestOptions
-from autotest.oracle.undecidable import Doubt
+from autotest.oracle.undecidable import UNRECORDED, Doubt
 from autotest.run.session import Session
 from autotest.run.triage import Triage
 from dual_object.program.program import Program
 from reports import RED_LEVELS
+
+#: That so many cases are undecidable, and not one is decided, is no chance.
+NO_CHANCE = 5
 
 
 class Verdicts:
@@ -47,6 +51,23 @@ class Verdicts:
         self._options = options
         self._ledger = ledger
         self._kept = Counter(dict.fromkeys(session.options.settled, KEPT_CASES))
+        self._undecided: Counter[str] = Counter()
+
+    @property
+    def undecided(self) -> str | None:
+        """That not one drawn case could be decided, in words; None where one could be, or it may be chance. Corners may
+        be decided that compare nothing, as one of size 0.
+        """
+        drawn = [verdict for key, verdict in self.ended.items() if not key.endswith(f"@{LAYING}")]
+        judged = [verdict for verdict in drawn if verdict not in ("skipped", "rejected")]
+        if len(judged) < NO_CHANCE or {*judged} != {"undecidable"} or not self._undecided:
+            return None
+        reason, count = self._undecided.most_common(1)[0]
+        way = "write to dual objects, and call PyTorch by autotest's `torch`" if UNRECORDED in reason else "draw others"
+        return (
+            f"none of its {len(judged)} drawn cases could be decided, so the test compares nothing; the commonest "
+            f"reason ({count} times) is {reason}: {way}"
+        )
 
     def avoid(self, key: str) -> None:
         """Record a case as refused at which PyTorch itself has ended another process."""
@@ -84,6 +105,8 @@ class Verdicts:
             self.fingerprints.update(divergence.fingerprints(self._session.called[0]))
         self.fingerprints.update(row["fingerprint"] for row in rows)
         self._session.counts[verdict] += 1
+        if verdict == "undecidable" and reason is not None and not key.endswith(f"@{LAYING}"):
+            self._undecided[reason] += 1
         self.ended[key] = verdict
         if verdict != "rejected":
             self._session.progress.case_ended()

@@ -142,6 +142,9 @@ class TestRun:
                 "nothing was compared, since its body calls nothing: call the op under test as PyTorch has it, "
                 "by autotest's own torch"
             )
+        undecided = self.verdicts.undecided
+        if undecided is not None and self._all_drawn and self._dialect.must_call:
+            raise self.drawer.misuse(undecided)
         self._warn()
         lost = [key for key, verdict in self._before.items() if verdict in ("crashed", "timed_out")]
         if lost:

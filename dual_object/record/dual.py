@@ -4,7 +4,9 @@ replayed.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any, Protocol
 
 import numpy as np
@@ -29,6 +31,9 @@ class Recorder(Protocol):
     @property
     def reference(self) -> Adapter:
         """The reference's adapter."""
+
+    def hold(self, value: Any, frame: FrameType) -> None:
+        """Note that a raw value of the reference's is given away to what runs in `frame`."""
 
     def call(
         self,
@@ -69,11 +74,13 @@ class DualObject:
     @property
     def reference(self) -> Any:
         """The reference's own object."""
+        self._recording.hold(self._value, sys._getframe(1))
         return self._value
 
     @property
     def pytorch(self) -> Any:
         """The reference's own object."""
+        self._recording.hold(self._value, sys._getframe(1))
         return self._value
 
     @property
@@ -94,6 +101,11 @@ class DualObject:
         record = self._recording
         if name == record.target:
             return self.target
+        if name == "data_ptr":
+            raise ArgumentError(
+                "data_ptr gives an address, which is another on each side: which tensors share memory is compared "
+                "anyway, and x.pytorch.data_ptr() is PyTorch's own"
+            )
         try:
             value = getattr(self._value, name)
         except AttributeError as error:

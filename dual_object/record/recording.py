@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
-from types import GeneratorType
+from types import FrameType, GeneratorType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -36,6 +36,7 @@ from dual_object.program.values import (
     refs,
 )
 from dual_object.record.annotations import draw, is_drawable
+from dual_object.record.bypasses import Bypasses
 from dual_object.record.dual import DualObject
 from dual_object.record.own_module import OwnModule
 from dual_object.replay.adapter import Reference
@@ -63,7 +64,7 @@ def recording(what: str) -> Recording:
     except LookupError:
         raise OutsideCaseError(
             f"{what} is used outside a case; dual calls have a meaning only in the body of a test with @autotest() "
-            "above it"
+            "above it, not in a fixture or another thread"
         ) from None
 
 
@@ -81,7 +82,13 @@ class Recording:
         trains: whether the body is a step of a training: what clips gradients is put by in `clipping`, for there are
             none before the backward.
         foreign: gives the neutral form of a target's own plain object, such as a placement, and None for any other.
+
+    Attributes:
+        misused: the last error of ours that a call of the body's raised, which the body may have caught.
     """
+
+    #: Whether a body may do nothing past the recording.
+    watches = True
 
     def __init__(
         self,
@@ -113,6 +120,8 @@ class Recording:
         self._foreign = foreign
         self.trains = trains
         self.clipping: list[Call] = []
+        self.bypasses = Bypasses(reference) if self.watches else None
+        self.misused: ArgumentError | None = None
         self._start_randomness()
 
     def input(
@@ -157,6 +166,11 @@ class Recording:
             self.stepper.values.modules[dual._ref.id] = target
         return dual
 
+    def hold(self, value: Any, frame: FrameType) -> None:
+        """Note that what runs in `frame` gets hold of a raw value."""
+        if self.bypasses is not None:
+            self.bypasses.hold(value, frame)
+
     def call(
         self,
         kind: CallKind,
@@ -175,6 +189,28 @@ class Recording:
         values first, from the parameter types of `annotated` (default: `function`). The reference's own exception
         propagates unchanged.
         """
+        try:
+            if self.bypasses is not None:
+                self.bypasses.look(op)
+            return self._call(kind, op, function, args, kwargs, receiver, custom, annotated)
+        except ArgumentError as error:
+            self.misused = error
+            raise
+        finally:
+            if self.bypasses is not None:
+                self.bypasses.settle()
+
+    def _call(
+        self,
+        kind: CallKind,
+        op: str,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        receiver: DualObject | None,
+        custom: tuple[Any, Any] | None,
+        annotated: Any,
+    ) -> Any:
         typed = annotated or function
         raw_args, neutral = self._positional(receiver, op, typed, args, kwargs)
         raw_kwargs, neutral_kwargs = self._keywords(kind, op, typed, args, kwargs) if kwargs else ({}, {})
@@ -229,6 +265,8 @@ class Recording:
         result = replay.apply(again)
         _, again.out = self._result(list(result) if isinstance(result, Iterator) else result, again)
         self._append(again)
+        if self.bypasses is not None:
+            self.bypasses.settle()
         if call.out is not None:
             numbers.update(zip(call.results(), again.results(), strict=True))
 

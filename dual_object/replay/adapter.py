@@ -365,6 +365,9 @@ class Reference(Adapter, Tape, Protocol):
     def memory(self, tensor: Any) -> int:
         """A number that tensors have in common that share memory; 0 for one without memory."""
 
+    def version(self, tensor: Any) -> int | None:
+        """A number that each write to a tensor or a view of it moves on; None for one that counts no writes."""
+
     def overwrite(self, tensor: Any, change: Callable[[Array], Array]) -> None:
         """Change a tensor's values in place, behind autograd's back."""
 

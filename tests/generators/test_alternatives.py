@@ -84,7 +84,7 @@ def test_calling_oneof_outside_a_case_is_an_error() -> None:
         oneof(1, 2)()
     assert str(caught.value) == (
         "oneof(1, 2) is used outside a case; generators have values only in the body of a test with @autotest() "
-        "above it"
+        "above it, not in a fixture or another thread"
     )
 
 

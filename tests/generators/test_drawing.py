@@ -112,5 +112,5 @@ def test_outside_a_case_a_generator_has_no_value() -> None:
         random(1, 6).to(int).value()
     assert str(caught.value) == (
         "random(1, 6) is used outside a case; generators have values only in the body of a test with @autotest() "
-        "above it"
+        "above it, not in a fixture or another thread"
     )

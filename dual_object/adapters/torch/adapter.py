@@ -269,6 +269,12 @@ class Adapter:
         """A number that tensors have in common that share memory; 0 for one without memory."""
         return tensor.untyped_storage().data_ptr() if tensor.layout == torch.strided else id(tensor)
 
+    def version(self, tensor: torch.Tensor) -> int | None:
+        """A number that each write to a tensor or a view of it moves on; None for one that counts no writes, as those
+        of `torch.inference_mode()`.
+        """
+        return None if tensor.is_inference() else tensor._version
+
     def parameters(self, module: torch.nn.Module) -> dict[str, torch.Tensor]:
         """Parameters by name."""
         return dict(module.named_parameters())

@@ -277,7 +277,7 @@ def test_generator_outside_a_case(session: Session) -> None:
         random_tensor()
     assert str(also.value) == (
         "random_tensor() is used outside a case; dual calls have a meaning only in the body of a test with @autotest() "
-        "above it"
+        "above it, not in a fixture or another thread"
     )
 
 

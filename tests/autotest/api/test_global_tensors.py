@@ -92,7 +92,7 @@ def test_random_placement_is_one_value_in_a_case(session: Session) -> None:
         random_placement().value()
     assert str(caught.value) == (
         "random_placement() is used outside a case; generators have values only in the body of a test with @autotest() "
-        "above it"
+        "above it, not in a fixture or another thread"
     )
 
 

@@ -103,6 +103,7 @@ OP = "is a tensor, but should be an op: what it is drawn from is written once, a
         ("", 0, f"invalid syntax, {LONG}"),
         ("x = 3", 2, f"invalid syntax, {LONG}"),
         ("x[2, 3]", 0, "this calls no op, but should, such as torch.softmax(x[2, 3], dim=-1)"),
+        ("1 + 1", 0, "this calls no op, but should, such as torch.softmax(x[2, 3], dim=-1)"),
         ("random(1, 2)", 0, "this calls no op, but should, such as torch.softmax(x[2, 3], dim=-1)"),
         ("torch.relu", 0, "torch.relu calls no op, but should, such as torch.relu(x[2, 3])"),
         ("F.relu", 0, "F.relu calls no op, but should, such as F.relu(x[2, 3])"),

@@ -100,6 +100,33 @@ def test_case_is_recorded(session: Session, records: Records) -> None:
     assert (verdicts.ended, session.counts["undecidable"]) == ({KEPT: "undecidable"}, 1)
 
 
+@pytest.mark.parametrize(
+    ("cases", "told"),
+    [
+        (["undecidable"] * 5, "5 drawn cases"),
+        (["undecidable"] * 5 + ["rejected", "skipped"], "5 drawn cases"),
+        (["undecidable"] * 4, None),
+        (["undecidable"] * 5 + ["aligned"], None),
+        (["undecidable"] * 5 + ["divergent"], None),
+        (["aligned"] * 5, None),
+    ],
+)
+def test_undecided(session: Session, cases: list[Any], told: str | None) -> None:
+    """Where no drawn case could be decided it is told with the commonest reason, whatever the corners have come to."""
+    verdicts = results(session)
+    verdicts.write(f"{NODEID}#0@laid", "aligned", 0.0, Program(), [])
+    for index in range(3):
+        verdicts.write(f"{NODEID}#{index + 1}@laid", "undecidable", 0.0, Program(), [], reason="sort: order")
+    for index, verdict in enumerate(cases):
+        reason = "sort: kink" if index == 0 else "sort: tie"
+        verdicts.write(f"{NODEID}#{index}", verdict, 0.0, Program(), [], reason=reason)
+    words = (
+        f"none of its {told} could be decided, so the test compares nothing; the commonest reason (4 times) is sort: "
+        "tie: draw others"
+    )
+    assert verdicts.undecided == (words if told else None)
+
+
 def test_cause_of_what_is_raised(session: Session, records: Records) -> None:
     """A row of what is raised has its words without their numbers; one of values has none."""
     base = divergence("exception")

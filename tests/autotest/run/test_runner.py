@@ -11,7 +11,18 @@ import numpy as np
 import pytest
 import torch as pytorch
 
-from autotest import DivergenceError, RejectionError, autotest, each, globaltest, oneof, random, random_tensor, torch
+from autotest import (
+    DivergenceError,
+    RejectionError,
+    UsageError,
+    autotest,
+    each,
+    globaltest,
+    oneof,
+    random,
+    random_tensor,
+    torch,
+)
 from autotest.cases.drawer import Drawer
 from autotest.judge.consensus import Consensus
 from autotest.ledger.entries import Entry, Ledger, store
@@ -557,3 +568,28 @@ def test_part_of_a_sequential_is_blamed_in_each_case(run: Run, target: FakeTarge
     assert [divergence["op"] for end in ends(session) for divergence in end["divergences"]] == ["Tanh"] * len(
         ends(session)
     )
+
+
+def past_its_calls() -> Any:
+    """Writes where no call tells of it."""
+    y = torch.exp(random_tensor(ndim=1, requires_grad=False))
+    y.numpy()[:] = 4
+    return y
+
+
+def test_nothing_decided(run: Run) -> None:
+    """A test fails that has compared nothing in five cases, none of which could be decided; four may be chance."""
+    with pytest.raises(UsageError) as caught:
+        run(past_its_calls, 5)
+    assert str(caught.value).startswith(
+        "test_a.py::test_b: none of its 5 drawn cases could be decided, so the test compares nothing; the commonest "
+        "reason (5 times) is program: the reference gives another by the recorded calls alone: write to dual objects, "
+        "and call PyTorch by autotest's `torch` [tests/autotest/run/test_runner.py:"
+    )
+    run(past_its_calls, 4)
+
+
+def test_one_case_decided(run: Run) -> None:
+    """A test passes one of whose cases could be decided."""
+    drawn = iter(range(5))
+    run(lambda: torch.square(random_tensor(ndim=1)) if next(drawn) == 3 else past_its_calls(), 5)

@@ -597,7 +597,7 @@ def test_outside_a_case():
             call()
         assert str(caught.value) == (
             f"{name} is used outside a case; dual calls have a meaning only in the body of a test with @autotest() "
-            "above it"
+            "above it, not in a fixture or another thread"
         )
 
 

@@ -214,7 +214,7 @@ def test_what_it_refuses(reference: Reference) -> None:
         random_program()
     assert str(outside.value) == (
         "random_program() is used outside a case; dual calls have a meaning only in the body of a test with "
-        "@autotest() above it"
+        "@autotest() above it, not in a fixture or another thread"
     )
 
 
