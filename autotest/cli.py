@@ -233,7 +233,7 @@ def run_campaign(config: Path | None, **options: Any) -> None:
     autotest campaign --cases 10000 --tests my_tests --sources programs
 
     The keys of CONFIG.toml are called as the options are, which go before them.
-    Exit status: 0 aligned, 1 divergence, 2 usage or environment, 3 fault of the harness.
+    Exit status: 0 aligned, 1 divergence, 2 usage or environment, or no round has ended, 3 fault of the harness.
     """
     from autotest.campaign.campaign import campaign
 

@@ -15,7 +15,7 @@ import pytest
 
 from autotest.options.table import OPTIONS
 from autotest.run.lending import lending
-from autotest.run.unrecorded import MOST_TRACE, Uncalled
+from autotest.run.unrecorded import MOST_TRACE, USAGE, Uncalled
 from autotest.state import STATE, State, is_autotest, refuse_given
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
     except pytest.UsageError as error:
         state = session.config.stash[STATE]
         if state.worker is not None:
-            state.problems += [f"ERROR: {sentence}" for sentence in error.args]
+            state.problems += [f"{USAGE}{sentence}" for sentence in error.args]
         raise
 
 
@@ -338,7 +338,8 @@ def _error(call: pytest.CallInfo[None], report: pytest.TestReport) -> str | None
 
     if not report.failed or call.excinfo is None or isinstance(call.excinfo.value, DivergenceError):
         return None
-    said = call.excinfo.exconly()
+    error = call.excinfo.value
+    said = f"no fixture {error.argname}" if isinstance(error, pytest.FixtureLookupError) else call.excinfo.exconly()
     return said if call.when == "call" else f"at {call.when}: {said}"
 
 
@@ -400,7 +401,7 @@ def _hurry(config: pytest.Config) -> None:
 def _failed_enough(config: pytest.Config) -> bool:
     """Whether xdist has ended the run after `--maxfail` failures, which it tells as if somebody had typed Ctrl-C."""
     session = config.pluginmanager.get_plugin("dsession")
-    return session is not None and bool(session.maxfail) and session.countfailures >= session.maxfail
+    return session is not None and 0 < session.maxfail <= session.countfailures
 
 
 def _finish(session: pytest.Session, state: State) -> None:
@@ -439,7 +440,7 @@ def _sum_up(session: pytest.Session, state: State) -> None:
     from reports import RecordError, save_status
 
     with contextlib.suppress(RecordError):  # a folder that cannot be written is told of below
-        state.unrecorded.record(folder, state.options)
+        state.unrecorded.record(folder, state.options, list(dict.fromkeys(state.problems)))
     try:
         summary = sum_up(folder, session.config, 0.0 if interrupted else state.options.repro_total, state.ticker)
     except KeyboardInterrupt:  # all tests have run: whoever does not want to wait for scripts has a report without them
@@ -481,8 +482,7 @@ def pytest_terminal_summary(
     state = terminalreporter.config.stash[STATE]
     if state.text:
         terminalreporter.section("autotest")
-        terminalreporter.write_line(state.text)
-        for line in state.annotations:
+        for line in (state.text, *state.annotations):
             terminalreporter.write_line(line)
     shard = terminalreporter.config.getoption("--autotest-shard")
     if shard is not None and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:

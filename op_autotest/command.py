@@ -14,4 +14,8 @@ def main() -> None:
     if sentence is not None:
         sys.stderr.write(f"Error: {sentence}\n")
         sys.exit(2)
-    importlib.import_module("autotest.cli").main()
+    try:
+        importlib.import_module("autotest.cli").main()
+    except KeyboardInterrupt:  # while the command itself is read
+        sys.stderr.write("interrupted\n")
+        sys.exit(2)

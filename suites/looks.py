@@ -69,6 +69,7 @@ MIXED = (
     Look(dtype="float16", beside="float32"),
     Look(dtype="float16", beside="int64"),
     Look(dtype="int64", beside="float32"),
+    Look(dtype="complex64", beside="float64"),
 )
 
 #: Looks that each argument meets: what comes of a NaN is another thing along another dimension, of no elements with
@@ -84,9 +85,12 @@ MEETING = (
     Look(layout="transposed"),
 )
 
-#: float16 among whose values are some that a kernel may meet there alone: where it takes the greatest number of float32
-#: for that of float16, or sums squares in float16.
-HALVES = tuple(Look(values=values, dtype="float16") for values in ("infinite", "great", "roots"))
+#: Dtypes among whose values are some that a kernel may meet there alone: where it takes the greatest number of float32
+#: for that of float16 or float64, or sums squares in float16.
+ENDS = (
+    *(Look(values=values, dtype="float16") for values in ("infinite", "great", "roots")),
+    Look(values="infinite", dtype="float64"),
+)
 
 #: Lines that an op works along: what is special comes first, later, last, twice in a row, or is all there is.
 _LINES = (
@@ -177,7 +181,7 @@ def with_corners(ordinary: list[Any], dtype: pytorch.dtype, values: str) -> list
     if values == "nothing":
         return [0 for _ in ordinary]
     if values == "zeros":
-        return [*ordinary[:-1], *(0 for _ in ordinary[-1:])]
+        return [*(0 for _ in ordinary[:1]), *ordinary[1:]]
     if values == "nan" and floating:
         return [*ordinary[:1], *(math.nan for _ in ordinary[1:2]), *ordinary[2:]]
     if values == "infinite" and floating:

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch as pytorch
 from forms import Form
-from looks import HALVES, LOOKS, MEETING, MIXED, Look, Tensors, input_tensor, pytorch_tensor
+from looks import ENDS, LOOKS, MEETING, MIXED, Look, Tensors, input_tensor, pytorch_tensor
 
 from autotest import oneof
 from generators import DTYPES, Generator, Source
@@ -56,7 +56,7 @@ TEXTS = {
     "rounding_mode": ("trunc", "floor"),
     "mode": ("reduced", "complete"),
     "reduce": ("sum", "prod", "mean", "amax", "amin"),
-    "interpolation": ("linear", "lower", "nearest"),
+    "interpolation": ("linear", "lower", "nearest", "higher", "midpoint"),
     "indexing": ("ij", "xy"),
     "approximate": ("none", "tanh"),
     "side": ("left", "right"),
@@ -164,7 +164,7 @@ class Operation:
         assert isinstance(plan, Plan)
         spelled = corner_of(*self.spelled)
         others = (Look(dtype=name) for name in DTYPES if name != plan.dtype)
-        kind = corner_of(Look(dtype=plan.dtype), *others, *HALVES)
+        kind = corner_of(Look(dtype=plan.dtype), *others, *ENDS)
         ranks = plan.ranks
         if ranks:
             own = ranks[0]
@@ -283,6 +283,8 @@ def _levels(parameter: Parameter, plan: Plan, made: Tensors, tensor: Any) -> tup
         return (*omitted, "mean", "sum", "none", WRONG_TEXT)
     if kind == "bool":
         return (*omitted, True, False)
+    if name == "q":
+        return (0.95, 0.35, 1.0, -1, float("nan"))  # nearer to the next element than to the last, whatever the size
     if name in ("min", "max") and omitted:  # one of both has to be given
         return (-1 if name == "min" else 1, *omitted, 0, 2.5, float("nan"))
     if kind in ("number", "float", "complex"):

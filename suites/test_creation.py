@@ -61,6 +61,13 @@ def shape_alone(result):
 #: What sizes and values are made of.
 _DTYPES = (torch.int64, torch.int32, torch.float32, torch.float64, torch.uint8, torch.int8, torch.bool)
 
+
+def wider():
+    """Draws the ends of a range of numbers which float64 takes for those beside them."""
+    start = pick((1 << 53) + 1, -(1 << 60) - 1)
+    return args(start, start + 6, whole(1, 3))
+
+
 ROWS = (
     *ops("zeros ones", sizes(), "torch"),
     *ops("zeros ones", sizes(dtype=_DTYPES), "torch", variant="int64"),
@@ -82,6 +89,7 @@ ROWS = (
     Op("arange", lambda: args(pick(0.5, -1.0, 0), pick(3.0, 2.5, 4), pick(0.5, 0.7, 1)), "torch", variant="float"),
     Op("arange", lambda: args(pick(0, 1), pick(2.5, 4.5)), "torch", variant="int_to_float"),
     Op("arange", lambda: args(pick(1 << 24, (1 << 24) + 1), (1 << 24) + 6, whole(1, 3)), "torch", variant="wide"),
+    Op("arange", wider, "torch", variant="wider"),
     Op("arange", lambda: args(pick(5, 4, 0), pick(0, -3), pick(-2, -1, -0.5)), "torch", variant="down"),
     Op("linspace", lambda: args(pick(-1.0, 0, 3), pick(2.0, -1, 0), whole(0, 6)), "torch"),
     Op(

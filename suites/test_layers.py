@@ -244,6 +244,21 @@ def test_transformer_decoder():
 
 
 @autotest(n=4, missing="count")
+def test_weight_norm():
+    layer = torch.nn.utils.weight_norm(torch.nn.Linear(3, 4), dim=pick(0, 1, None))
+    return layer(tensor(size(), 3)), layer.weight_g, layer.weight_v
+
+
+@autotest(n=4, missing="count")
+def test_weight_norm_removed():
+    layer = torch.nn.utils.weight_norm(torch.nn.Conv2d(3, 4, 2))
+    x = tensor(size(), 3, 4, 4)
+    y = layer(x)
+    torch.nn.utils.remove_weight_norm(layer)
+    return y, layer(x)
+
+
+@autotest(n=4, missing="count")
 def test_module_list():
     layers = torch.nn.ModuleList([torch.nn.Linear(3, 3), torch.nn.Tanh()])
     x = tensor(size(), 3)

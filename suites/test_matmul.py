@@ -322,6 +322,26 @@ def test_special_matrices(name):
     return member(f"torch.{name}")(x, 3) if name == "linalg.matrix_power" else member(f"torch.{name}")(x)
 
 
+#: What takes a triangle or a whole Hermitian matrix of which one triangle is read, and how the other one is asked for.
+_TRIANGLES = {
+    **{name: {"upper": True} for name in ("linalg.cholesky", "linalg.cholesky_ex", "cholesky_inverse")},
+    "linalg.eigvalsh": {"UPLO": "U"},
+}
+_HERMITIAN = [[2.0, 0.5 - 0.7j, 0.25j], [0.5 + 0.7j, 3.0, 1.0], [-0.25j, 1.0, 2.5]]
+
+
+@pytest.mark.parametrize("name", _TRIANGLES)
+@autotest(n=1, coverage="none", missing="count", unsupported="count")
+def test_triangles(name):
+    dtype = each(pytorch.float32, pytorch.float64, pytorch.complex64, pytorch.complex128).value()
+    other = each(True, False).value()
+    whole = pytorch.tensor(_HERMITIAN)
+    if name == "cholesky_inverse":  # which is given a factor, no whole matrix
+        whole = pytorch.linalg.cholesky(whole, upper=other)
+    x = dual_tensor((whole if dtype.is_complex else whole.real).to(dtype).requires_grad_())
+    return member(f"torch.{name}")(x, **(_TRIANGLES[name] if other else {}))
+
+
 @pytest.mark.parametrize("name", ["cholesky", "linalg.cholesky", "inverse", "linalg.inv", "linalg.solve", "det"])
 @autotest(n=1, auto_backward=False, check_graph=False, coverage="none", missing="count")
 def test_refused_matrices(name):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rows import Op, args, eager_forms, main_forms, ops, shape, size, tensor, values, whole
+from rows import Op, args, eager_forms, flag, main_forms, ops, pick, shape, size, tensor, values, whole
 
 from autotest import autotest
 
@@ -29,6 +29,11 @@ def square():
     return args(tensor(count, count), 0.5)
 
 
+def tall():
+    """Draws a matrix whose diagonal ends above its last rows, where it may begin again."""
+    return args(tensor(pick(7, 4, 9), pick(2, 3)), pick(0.5, 0, float("nan")), wrap=flag())
+
+
 def parts():
     """Draws a matrix, and the rows of two parts of it."""
     first, second = whole(1, 4), whole(1, 4)
@@ -38,6 +43,7 @@ def parts():
 ROWS = (
     Op("cpu", values(-1, 1), "Tensor"),
     Op("fill_diagonal", square, "Tensor_"),
+    Op("fill_diagonal", tall, "Tensor_", variant="tall"),
     Op("type_as", pair, "Tensor"),
     *ops("swapaxes swapdims", lambda: args(tensor(*shape(2)), 0, 1), "Tensor_"),
     Op("unsafe_split_with_sizes", parts, "Tensor"),

@@ -134,6 +134,17 @@ ROWS = (
         Op("interpolate", resized(2, mode, align_corners=True), "F", variant=f"{mode}_corners")
         for mode in ("bilinear", "bicubic")
     ),
+    *(
+        Op(
+            "interpolate",
+            lambda mode=mode: args(
+                image(2, 4), size=pick(3, (2, 6), 1), mode=mode, align_corners=pick(True, False), antialias=True
+            ),
+            "F",
+            variant=f"{mode}_antialias",
+        )
+        for mode in ("bilinear", "bicubic")
+    ),
     Op("interpolate", resized(2, "area"), "F", variant="area"),
     Op(
         "interpolate",

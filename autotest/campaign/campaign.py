@@ -43,7 +43,7 @@ def campaign(
         except EnvironmentFault as fault:
             status, stopped = USAGE, str(fault)
         if not rounds.log.done:
-            return status, stopped or NOTHING_ENDED
+            return USAGE, stopped or NOTHING_ENDED  # nothing has been compared that could be aligned
         conclusion = tell(rounds.run, width, color, rounds.look_left * SCRIPTS)
     red = any(done.found for done in rounds.log.done.values())
     if conclusion.faulty or not conclusion.written:

@@ -23,7 +23,7 @@ from generators import DTYPES, PLAIN, Factor, transposed
 #: The ordinary case is drawn anew so often, where the reference refuses it.
 ATTEMPTS = 8
 #: A test has at most so many laid-out cases.
-MOST_ROWS = 400
+MOST_ROWS = 500
 #: So many arguments of a row of their pairs are not ordinary, at most: of all at once one hides another. Where there is
 #: no batch, `batch_first=True` with `bidirectional=True` is nothing.
 AT_ONCE = 3

@@ -17,7 +17,7 @@ from autotest.cases.deadline import deadline
 from autotest.cases.design import ORDINARY, Design, Outcome, Row
 from autotest.cases.dialect import Dialect
 from autotest.cases.digest import program_digest
-from autotest.cases.mistakes import mistake, numpys, unrecorded
+from autotest.cases.mistakes import mistake, numpys, pytorchs, unrecorded
 from autotest.cases.places import defined_at, name_place, raised_at, told_at, warnings_at_users_lines
 from autotest.cases.randomness import seeded
 from autotest.errors import AutotestError, EnvironmentFault, HarnessFault, UsageError, is_sentence
@@ -240,7 +240,7 @@ class Drawer:
                 # Step by step with the target, it is not PyTorch alone that takes its time.
                 returned = self._run_body(recording, key, self.timeout if stepper is None else None)
             except Exception as error:
-                told = numpys(error)
+                told = numpys(error) or pytorchs(error)
                 if told is None and recording.refused is error:
                     own = self.dialect.cause(error)
                     reason = f"{type(own).__name__}: {_first_line(own)}"

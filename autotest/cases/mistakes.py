@@ -8,8 +8,9 @@ import traceback
 from dataclasses import dataclass
 from typing import Any
 
-from autotest.cases.places import users_lines
+from autotest.cases.places import is_users, users_lines
 from autotest.errors import UsageError
+from dual_object.errors import DualError
 from dual_object.program.calls import Call
 from dual_object.record.annotations import meant_keywords
 from dual_object.record.dual import OF_AN_ARRAY
@@ -100,6 +101,35 @@ def numpys(error: Exception) -> Exception | None:
     if not any(module.startswith("dual_object.") for module in modules[called:]):
         return None
     return _numpys(frames[called].f_code.co_name, str(error).partition("\n")[0])
+
+
+def pytorchs(error: Exception) -> Exception | None:
+    """What to raise for what came of a function or class of PyTorch's own that the body has given a dual object, and
+    that has called it or refused it: `torch.nn.utils.clip_grad_norm_(m.parameters(), 1)` of PyTorch's own module asks
+    `m.weight` for its gradient. None for any other, and where PyTorch says of an argument that it is none of its own.
+    """
+    if _NOT_DUAL.search(str(error)):
+        return None
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    modules = [str(frame.f_globals.get("__name__", "")) for frame in frames]
+    users = [is_users(frame.f_code.co_filename) for frame in frames]
+    own = (at for at in range(1, len(frames)) if users[at - 1] and modules[at].partition(".")[0] == "torch")
+    called = next(own, len(frames))
+    if called == len(frames):
+        return None
+    asks = any(module.startswith("dual_object.") for module in modules[called:])
+    if not asks and "DualObject" not in str(error):
+        return None
+    # A function that is wrapped, as in `no_grad`, comes behind its private wrapper.
+    public = (frame for frame in frames[called:] if not re.match("_[^_]", frame.f_code.co_name))
+    frame = next(public, frames[called])
+    made = frame.f_code.co_name.startswith("__") and "self" in frame.f_locals
+    name = type(frame.f_locals["self"]).__name__ if made else frame.f_code.co_name
+    said = "" if isinstance(error, DualError) else f": {str(error).partition(chr(10))[0]}"
+    return UsageError(
+        f"PyTorch's own {name} was given a dual object, but should be called through autotest's `torch`, or be joined "
+        f"with its counterpart by dual(reference=..., target=...){said}"
+    )
 
 
 def _numpys(function: str, said: str) -> UsageError:

@@ -230,8 +230,9 @@ class _Comparison:
                 yield Difference(self.forward, "structure", op, words, call, "call", f"{id_}.{key}")
 
     def parameters(self) -> Iterator[Difference]:
-        """Parameters that only one side changed, or that both changed otherwise."""
+        """Parameters that only one side changed by more than rounding, or that both changed otherwise."""
         expected, actual = self.expected.parameters, self.actual.parameters
+        starts = {f"{call.results()[0]}.{name}": x for call in self.program.modules() for name, x in call.state.items()}
         for key in {**expected, **actual}:
             where = f"parameter {self.names.leaf(key)}"
             wanted, parameter = expected.get(key), actual.get(key)
@@ -240,6 +241,11 @@ class _Comparison:
                 if way is not None:
                     yield self.tensors(self.forward, f"{where} after the body", way, "buffer", key, wanted, parameter)
                 continue
+            start, changed = starts.get(key), wanted or parameter
+            assert changed is not None, "one of both has it"
+            known = start is not None and start.shape == changed.data.shape
+            if start is not None and known and close(start, changed.data, allowed_between(changed, self.rules)):
+                continue  # as a weight is that was divided by its norm and multiplied by it again
             message = f"{where} {_changed(actual=parameter is not None)}"
             yield Difference(self.forward, "mutation", where, message, None, "buffer", key, wanted, parameter)
 

@@ -9,6 +9,9 @@ import numpy as np
 from autotest.compare.tolerance import Tolerance
 from dual_object.program.values import Array
 
+#: The greatest number of float64.
+GREATEST = float(np.finfo(np.float64).max)
+
 
 def close(expected: Array, actual: Array, allowed: Tolerance) -> bool:
     """Whether values agree: NaN where NaN, the same infinity where infinite, else within tolerance."""
@@ -41,6 +44,11 @@ def agreeing(expected: Array, actual: Array, allowed: Tolerance) -> Array:
 def short(value: Any) -> Any:
     """A NumPy scalar as the Python number with the fewest digits that still means it."""
     return float(str(value)) if isinstance(value, np.floating) else value.item()
+
+
+def in_digits(value: float) -> float:
+    """A finite number in four digits. The greatest one of float64 stays as it is, for in fewer it is an infinity."""
+    return min(max(float(f"{value:.4g}"), -GREATEST), GREATEST)
 
 
 def zeros_apart(left: Array, right: Array) -> Array:

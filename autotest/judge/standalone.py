@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from autotest.compare.difference import Rules
@@ -45,7 +45,8 @@ def trial(
 ) -> list[Divergence]:
     """The divergences that `program` shows on its own, eagerly or in a graph of its own, where the reference defines
     its answers: simpler inputs than a case's may well be ties. `whole`: that the graph is not whole is one, too. What
-    they need is found out, by experiments, of which each may cost a process; or it is taken to be `needs`.
+    they need is found out, by experiments, of which each may cost a process; or it is taken to be `needs`, and the
+    reference to define its answers, as it did when that was found out.
 
     Under a `configuration` of the target's graph, those that the plain graph does not show; none where the target has
     no such configuration. Raises TrialError where the reference itself cannot run it.
@@ -57,6 +58,10 @@ def trial(
         found = trial(reference, configured[0], program, configured[1], graph=graph, whole=whole, needs=needs)
         plain = trial(reference, target, program, rules, graph=graph, whole=whole, needs=needs) if found else []
         return told_under(configuration, besides(found, plain))
+
+    def left(divergences: Sequence[Divergence]) -> list[Divergence]:
+        return decidable(reference, divergences)[0] if needs is None else [*divergences]
+
     expected = Replay(reference, program, side="reference").run()
     if expected.ended:
         failure = expected.failures[-1]
@@ -74,11 +79,11 @@ def trial(
     if sampled:
         return sampled
     if graph:
-        of_graph = _in_graph(reference, target, program, rules, expected, eager, whole)
+        of_graph = _in_graph(reference, target, program, rules, expected, eager, left, whole=whole)
         return facts.with_conditions(of_graph, graph=True) if needs is None else _needing(needs, of_graph)
     differences = eager_differences(reference, program, expected, eager, rules)
     localized = localize(reference, target, program, differences, rules, Sides(expected, eager), graph=False)
-    told = told_within(reference, target, decidable(reference, localized)[0], rules, graph=False)
+    told = told_within(reference, target, left(localized), rules, graph=False)
     return facts.with_conditions(told, graph=False) if needs is None else _needing(needs, told)
 
 
@@ -94,13 +99,13 @@ def _in_graph(
     rules: Rules,
     expected: Observation,
     eager: Observation,
+    left: Callable[[Sequence[Divergence]], list[Divergence]],
+    *,
     whole: bool,
 ) -> Sequence[Divergence]:
-    """What a graph of the Program's own shows, at its first call and at a second one."""
-
-    def left(divergences: Sequence[Divergence]) -> list[Divergence]:
-        return decidable(reference, divergences)[0]
-
+    """What a graph of the Program's own shows, at its first call and at a second one; `left` gives what of it the
+    reference defines.
+    """
     second = called_again(reference, program, expected)
     again = None if isinstance(second, str) else second.arrays
     result = run_graph_alone(target, program, expected.gradient_keys(), again)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 #: The name of the record file: no worker has it.
 WORKER = "controller"
+#: What pytest itself says of a test that is not there begins so.
+USAGE = "ERROR: "
+#: The name by which a ledger that cannot be used is among the tests that failed.
+LEDGER = "the ledger"
 #: So many characters of a traceback are recorded, its last ones.
 MOST_TRACE = 8000
 
@@ -36,9 +40,12 @@ class Unrecorded:
         if report.failed:
             self.uncollected.setdefault(report.nodeid, report.longreprtext)
 
-    def record(self, folder: Path, options: RunOptions) -> None:
-        """Record each as a test that failed. Raises RecordError where it cannot be written."""
-        if not (self.uncollected or self.ended):
+    def record(self, folder: Path, options: RunOptions, problems: Sequence[str]) -> None:
+        """Record each as a test that failed, and what is wrong with ledgers as another, so that no run is called
+        aligned that has not read what is known. Raises RecordError where it cannot be written.
+        """
+        ledgers = [problem for problem in problems if not problem.startswith(USAGE)]
+        if not (self.uncollected or self.ended or ledgers):
             return
         from autotest.run.session import open_records
 
@@ -47,6 +54,8 @@ class Unrecorded:
                 writer.test(nodeid, 0.0, "failed", None, f"at collection: {_raised(text)}", text[-MOST_TRACE:])
             for nodeid, (worker, words) in self.ended.items():
                 writer.test(nodeid, 0.0, "failed", None, words, process=worker)
+            for problem in ledgers:
+                writer.test(LEDGER, 0.0, "failed", None, problem)
 
 
 class Uncalled:

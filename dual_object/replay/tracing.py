@@ -222,8 +222,8 @@ def _in_place(op: str) -> bool:
 
 
 def setup_calls(program: Program) -> list[int]:
-    """Indices of the calls that come before a static graph: modules are constructed, and configured (`to`, `eval`)
-    before their first use; a graph's own block for a module refuses both.
+    """Indices of the calls that come before a static graph: modules are constructed, and configured (`to`, `eval`,
+    `torch.nn.utils.weight_norm`) before their first use; a graph's own block for a module refuses both.
     """
     constructions = {id(call) for call in program.modules()}
     indices: list[int] = []
@@ -241,9 +241,13 @@ def setup_calls(program: Program) -> list[int]:
 
 
 def _configures(call: Call, modules: set[int]) -> bool:
-    """Whether a module's own method changes it and returns it."""
+    """Whether a module's own method changes it and returns it, or a function does that is given nothing else that the
+    case has made, such as `torch.nn.utils.weight_norm`.
+    """
     receiver = call.args[0] if call.args else None
-    return call.kind == "method" and type(receiver) is Ref and receiver.id in modules and call.out == receiver
+    if type(receiver) is not Ref or receiver.id not in modules or call.out != receiver:
+        return False
+    return call.kind == "method" or (call.kind == "function" and {*call.operands()} == {receiver.id})
 
 
 def traced_calls(program: Program) -> list[int]:

@@ -398,7 +398,7 @@ class _Tally:
         diverged = {row.test for row in divergences} | set(self._unexpected)
         # What a test raised besides is told, too.
         otherwise = {test for test in failed if test not in diverged or test in self._errors}
-        timed = [(seconds, test) for test, seconds in self._tests.items() if seconds is not None]
+        timed = [(seconds, test) for test, seconds in self._tests.items() if seconds]
         slowest = heapq.nsmallest(SLOWEST, timed, key=lambda item: (-item[0], item[1]))
         return Summary(
             folder=self._folder,

@@ -6,6 +6,7 @@ PyTorch's own samples are of one dtype, nearly all contiguous, and of values tha
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -68,6 +69,7 @@ def variants() -> Iterator[Variant]:
         yield Variant(f"first-{values}", functools.partial(_valued, values, last=False))
     for values in LAST:
         yield Variant(f"last-{values}", functools.partial(_valued, values, last=True))
+    yield Variant("first-ends-float64", _with_ends)
     for name in DTYPES:
         yield Variant(name, functools.partial(_of_dtype, name))
     for name in BESIDE:
@@ -104,6 +106,16 @@ def _valued(values: str, tensor: pytorch.Tensor, first: bool, is_last: bool, *, 
         return tensor
     flat = with_corners(tensor.flatten().tolist(), tensor.dtype, values)
     return pytorch.tensor(flat, dtype=tensor.dtype).reshape(tensor.shape)
+
+
+def _with_ends(tensor: pytorch.Tensor, first: bool, last: bool) -> pytorch.Tensor:
+    """In float64, infinities and the greatest numbers among the first ones: those of float32 are neither."""
+    wide = tensor.double() if tensor.is_floating_point() else tensor
+    if not (first and wide.is_floating_point()):
+        return wide
+    ends = pytorch.finfo(pytorch.float64)
+    flat = [math.inf, ends.max, -math.inf, ends.min][: wide.numel()] + wide.flatten().tolist()[4:]
+    return pytorch.tensor(flat, dtype=pytorch.float64).reshape(wide.shape)
 
 
 def _of_dtype(name: str, tensor: pytorch.Tensor, first: bool, last: bool) -> pytorch.Tensor:

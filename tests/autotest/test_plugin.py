@@ -130,18 +130,23 @@ def test_setup(broken):
 @autotest(n=1, check_graph=False)
 def test_teardown(broken_after):
     return torch.sin(random_tensor(ndim=1))
+
+@autotest(n=1, check_graph=False)
+def test_lacking(lacking):
+    return torch.sin(random_tensor(ndim=1))
 """
 
 
 def test_a_fixture_fails(tmp_path: Path) -> None:
     """A test whose fixture raises is red in each report, whether it ran or not."""
     outcome = run_pytest(tmp_path, {"test_a.py": FIXTURES}, "-q")
-    assert outcome.outcomes() == {"test_setup": "failed", "test_teardown": "failed"}
+    assert outcome.outcomes() == {"test_setup": "failed", "test_teardown": "failed", "test_lacking": "failed"}
     assert outcome.summary["errors"] == {
         "test_a.py::test_setup": "at setup: RuntimeError: it broke",
         "test_a.py::test_teardown": "at teardown: RuntimeError: it broke after",
+        "test_a.py::test_lacking": "at setup: no fixture lacking",
     }
-    assert "FAILED: 2 of 2 tests failed without a divergence" in outcome.out
+    assert "FAILED: 3 of 3 tests failed without a divergence" in outcome.out
 
 
 FAILING = """

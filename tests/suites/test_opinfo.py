@@ -176,7 +176,7 @@ def test_looks_of_a_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     assert first["first-great"].max() == torch.finfo(torch.float32).max
     assert last["last-nan"].isnan().sum() == 1
     assert last["last-infinite"].isinf().sum() == 2
-    assert not last["last-zeros"][-1]
+    assert not last["last-zeros"][0]
     assert {str(first[name].dtype)[6:] for name in ("float16", "bfloat16", "complex64", "int64", "uint8")} == {
         *("float16", "bfloat16", "complex64", "int64", "uint8")
     }

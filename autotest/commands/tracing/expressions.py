@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -158,10 +159,11 @@ def _outward(low: float, high: float) -> tuple[str, str]:
 
 
 def _rounded(number: float, whole: Any) -> float:
-    if not number:
+    if abs(number) < sys.float_info.min:
         return 0.0
     digit = 10.0 ** (math.floor(math.log10(abs(number))) - 1)
-    return float(f"{whole(number / digit) * digit:.2g}")
+    rounded = float(f"{whole(number / digit) * digit:.2g}")
+    return rounded if math.isfinite(rounded) else number  # the greatest numbers have no greater ones in two digits
 
 
 __all__ = ["UnspelledError", "spelled"]

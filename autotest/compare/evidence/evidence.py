@@ -15,7 +15,7 @@ from autotest.compare.evidence.whole import whole
 from autotest.compare.kinds import in_graph
 from autotest.compare.mismatch import Mismatch
 from autotest.compare.ulp import ulps
-from autotest.compare.values import short
+from autotest.compare.values import GREATEST, in_digits, short
 from dual_object.program.values import Array
 from dual_object.replay.observation import Observation, Seen
 
@@ -210,7 +210,9 @@ def heat(expected: Array, actual: Array) -> dict[str, object] | None:
     with np.errstate(invalid="ignore", over="ignore"):
         error = np.abs(right - left)
     error[(left == right) | (np.isnan(left) & np.isnan(right))] = 0.0
+    apart = np.isfinite(left) & np.isfinite(right)
     error[~np.isfinite(error)] = np.inf
+    error[apart] = np.minimum(error[apart], GREATEST)  # farther apart than any number is great
     grid = error.reshape(-1, expected.shape[-1])
     high, wide = (-(-size // most) for size, most in zip(grid.shape, (MAP_ROWS, MAP_COLUMNS), strict=True))
     blocks = np.maximum.reduceat(
@@ -221,7 +223,7 @@ def heat(expected: Array, actual: Array) -> dict[str, object] | None:
         "shape": list(expected.shape),
         "rows": blocks.shape[0],
         "columns": blocks.shape[1],
-        "cells": [["not finite" if math.isinf(x) else float(f"{x:.4g}") for x in row] for row in blocks.tolist()],
+        "cells": [["not finite" if math.isinf(x) else in_digits(x) for x in row] for row in blocks.tolist()],
         "note": note,
     }
 

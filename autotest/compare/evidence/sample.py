@@ -10,7 +10,7 @@ import numpy as np
 
 from autotest.compare.mismatch import Mismatch
 from autotest.compare.ulp import ulps
-from autotest.compare.values import short
+from autotest.compare.values import in_digits, short
 from dual_object.program.values import Array
 
 #: So many elements at most: half of them the worst, the others spread evenly over the values of the input.
@@ -68,7 +68,7 @@ def _places(mismatch: Mismatch, values: Array) -> list[int]:
 def _allowed(mismatch: Mismatch, expected: float) -> float | None:
     """How far the other side may be off; None where the expected value is not finite."""
     allowed = mismatch.allowed.atol + mismatch.allowed.rtol * abs(expected)
-    return float(f"{allowed:.4g}") if math.isfinite(allowed) else None
+    return in_digits(allowed) if math.isfinite(allowed) else None
 
 
 def _plain(value: Any) -> Any:

@@ -464,4 +464,4 @@ def test_budget_ends_before_the_first_round(tmp_path: Path) -> None:
     (tmp_path / "test_a.py").write_text(TESTS)
     command = [sys.executable, "-m", "autotest", "campaign", "--time", "1", "--tests", "test_a.py", "-n", "1"]
     told = subprocess.run(command, cwd=tmp_path, env=environment({}), capture_output=True, text=True, check=False)  # noqa: S603 - our own command
-    assert (told.returncode, told.stdout.splitlines()[-1]) == (0, NOTHING_ENDED)
+    assert (told.returncode, told.stdout.splitlines()[-1]) == (2, NOTHING_ENDED)

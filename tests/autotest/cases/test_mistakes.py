@@ -266,3 +266,49 @@ def test_a_keyword_that_the_users_own_function_has_not(session: Session) -> None
     with pytest.raises(TypeError) as caught:
         autotest(n=1)(lambda: own(y=random_tensor()))()  # type: ignore[call-arg]
     assert str(caught.value) == "own() got an unexpected keyword argument 'y'"
+
+
+def _clipped() -> Any:
+    module = torch.nn.Linear(2, 2)
+    module(random_tensor(ndim=2, dim1=2)).sum().backward()
+    real.nn.utils.clip_grad_norm_(module.parameters(), 1)
+
+
+def _mapped() -> Any:
+    return real.nn.Sequential(torch.nn.Linear(2, 2))(random_tensor(ndim=2, dim1=2))
+
+
+@pytest.mark.parametrize(
+    ("body", "name", "said"),
+    [
+        (
+            lambda: real.autograd.grad(random_tensor(requires_grad=True).sum(), random_tensor(requires_grad=True)),
+            "grad",
+            ": iteration over a 0-d tensor",
+        ),
+        (
+            lambda: real.optim.SGD(torch.nn.Linear(2, 2).parameters(), lr=0.1),
+            "SGD",
+            ": optimizer can only optimize Tensors, but one of the params is dual_object.record.dual.DualObject",
+        ),
+        (_mapped, "Sequential", ": dual_object.record.dual.DualObject is not a Module subclass"),
+        (lambda: real.nn.init.ones_(torch.nn.Linear(2, 2).weight), "ones_", ""),
+        (_clipped, "clip_grad_norm_", ""),
+    ],
+)
+def test_what_pytorch_was_given(session: Session, body: Callable[[], Any], name: str, said: str) -> None:
+    """What PyTorch's own function or class makes of a dual object is its own; the user's call is told, at the first."""
+    with pytest.raises(UsageError) as caught:
+        Drawer(session.reference, "t", 0, "torch", TestOptions(), body).draw(0)
+    told, _, place = str(caught.value).rpartition(" [")
+    assert told == (
+        f"PyTorch's own {name} was given a dual object, but should be called through autotest's `torch`, or be joined "
+        f"with its counterpart by dual(reference=..., target=...){said}"
+    )
+    assert place.startswith("tests/autotest/cases/test_mistakes.py:")
+
+
+def test_what_pytorch_refuses_in_a_function_of_its_own(session: Session) -> None:
+    """A dual call is PyTorch's to refuse, in Python as well."""
+    body = lambda: torch.nn.functional.softmax(random_tensor(ndim=2), "a")  # noqa: E731
+    assert isinstance(Drawer(session.reference, "t", 0, "torch", TestOptions(), body).draw(0), Rejection)

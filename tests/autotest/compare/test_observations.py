@@ -263,6 +263,10 @@ def test_parameters_after_the_body() -> None:
     ):
         assert sentences(expected, actual, None, False, module) == [("eager_forward", kind, message)]
     assert sentences(one, one, None, False, module) == []
+    near = replace(ONE, data=ONE.data + np.float32(1e-6))
+    for start, told in ((near.data, 0), (near.data * 2, 1), (near.data[:0], 1)):
+        module.state = {"weight": start}
+        assert len(sentences(Observation(), one, None, False, module)) == told, "rounding is no change"
 
 
 def test_missing_output_is_a_structure() -> None:

@@ -67,6 +67,23 @@ def test_eager_needs_are_taken_as_they_are_given() -> None:
     assert told == [(("nan",), False), ((), True)]
 
 
+@pytest.mark.parametrize("graph", [False, True])
+def test_the_oracle_is_asked_where_nothing_is_known(monkeypatch: pytest.MonkeyPatch, graph: bool) -> None:
+    """What is known to be needed was found out of an answer that the reference defines: a proof does not ask again."""
+    asked: list[str] = []
+
+    def decidable(reference: Any, divergences: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        asked.extend(divergence.op for divergence in divergences)
+        return [], []
+
+    monkeypatch.setattr("autotest.judge.standalone.decidable", decidable)
+    target = Graph(0, 1) if graph else Graph(1, 0)
+    known, unknown = (
+        trial(Adapter(), target, one_call("exp", (0.3, 0.7)), Rules(), graph=graph, needs=needs) for needs in ((), None)
+    )
+    assert ([one.op for one in known], unknown, asked) == (["exp"], [], ["exp"])
+
+
 class Graph:
     """A target whose eager `exp` and graph's `exp` are off by something."""
 

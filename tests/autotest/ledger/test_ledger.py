@@ -651,6 +651,8 @@ def test_damaged_ledger(workers, tmp_path):
         path = tmp_path / name / "known_divergences.toml"
         sentence = f"{path}: entry 1 of torch has strict='never', but should have one of proof, seen"
         assert done.out.count(sentence) == 1
+        assert "\nFAILED: 1 of 3 tests failed without a divergence" in done.out
+        assert done.summary["errors"]["the ledger"].startswith(sentence)
 
 
 def test_wider_entry(accepted, tmp_path):

@@ -97,9 +97,23 @@ def _other_weight():
     return linear(tensor(2, 3))
 
 
+def _normed():
+    linear = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(3, 2), dim=1)
+    return linear(tensor(2, 3))
+
+
+def _normed_late():
+    linear = torch.nn.Linear(3, 2)
+    y = linear(tensor(2, 3))
+    torch.nn.utils.parametrizations.weight_norm(linear)
+    return y + linear(tensor(2, 3))
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
+        (_normed, None),
+        (_normed_late, "a module is changed after it was used"),
         (_other_data, "the body assigns the data of a tensor"),
         (_other_gradient, "the body assigns the grad of a tensor"),
         (_other_weight, None),
@@ -292,3 +306,9 @@ def test_a_body_runs_anew(recorded, reference):
     for _ in range(2):
         trace.body(tensors)
         assert trace.replay.seen.structures == {}
+
+
+def test_what_changes_a_module_comes_before_the_graph(recorded):
+    """A function that is given a module alone and gives it back is no op: what a graph is made of begins behind it."""
+    program = recorded(_normed).program
+    assert [program.calls[index].op for index in traced_calls(program)] == ["ParametrizedLinear"]

@@ -51,6 +51,14 @@ def told(call: Callable[[], Any]) -> str:
         (lambda: torch.neg(torch.zeros(())), "torch.neg(x[()](low=0, high=1, requires_grad=False))"),
         (lambda: torch.neg(torch.full((2,), 123.456)), "torch.neg(x[2](low=120, high=130, requires_grad=False))"),
         (
+            lambda: torch.neg(torch.tensor([-1.7e308, 1.7976931348623157e308], dtype=torch.float64)),
+            "torch.neg(x[2](low=-1.7e+308, high=1.79769e+308, dtype=float64, requires_grad=False))",
+        ),
+        (
+            lambda: torch.neg(torch.tensor([-5e-324, 5e-324], dtype=torch.float64)),
+            "torch.neg(x[2](low=0, high=1, dtype=float64, requires_grad=False))",
+        ),
+        (
             lambda: torch.neg(torch.full((2,), -0.0123456)),
             "torch.neg(x[2](low=-0.013, high=-0.012, requires_grad=False))",
         ),
