@@ -95,8 +95,12 @@ def accept(
 def _summary(run: Path) -> dict[str, Any]:
     try:
         summary: dict[str, Any] = json.loads((run / "summary.json").read_text())
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise AcceptError(f"{run} has no summary to accept from ({error}): finish a run first") from None
+    except ValueError as error:
+        raise AcceptError(
+            f"{run}/summary.json is damaged ({error}), but `autotest report {run}` writes it anew"
+        ) from None
     return summary
 
 

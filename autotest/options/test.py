@@ -50,7 +50,7 @@ _SWITCH = _Check("True or False", lambda value: isinstance(value, bool))
 #: Of every argument that can be checked by itself.
 _CHECKS: Mapping[str, _Check] = {
     "n": _Check(
-        "a whole number of cases, at least 1",
+        "a whole number of cases, at least 1 (0 with coverage='pairs')",
         _is_count,
     ),
     "auto_backward": _SWITCH,

@@ -16,10 +16,19 @@ from dual_object.replay.adapter import BUILT_IN
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n": 0}, "n=0, but should be a whole number of cases, at least 1 [@autotest(...)]"),
-        ({"n": -3}, "n=-3, but should be a whole number of cases, at least 1 [@autotest(...)]"),
-        ({"n": True}, "n=True, but should be a whole number of cases, at least 1 [@autotest(...)]"),
-        ({"n": 2.0}, "n=2.0, but should be a whole number of cases, at least 1 [@autotest(...)]"),
+        ({"n": 0}, "n=0, but should be a whole number of cases, at least 1 (0 with coverage='pairs') [@autotest(...)]"),
+        (
+            {"n": -3},
+            "n=-3, but should be a whole number of cases, at least 1 (0 with coverage='pairs') [@autotest(...)]",
+        ),
+        (
+            {"n": True},
+            "n=True, but should be a whole number of cases, at least 1 (0 with coverage='pairs') [@autotest(...)]",
+        ),
+        (
+            {"n": 2.0},
+            "n=2.0, but should be a whole number of cases, at least 1 (0 with coverage='pairs') [@autotest(...)]",
+        ),
         ({"check_graph": 1}, "check_graph=1, but should be True or False [@autotest(...)]"),
         ({"auto_backward": None}, "auto_backward=None, but should be True or False [@autotest(...)]"),
         ({"check_dtype": "no"}, "check_dtype='no', but should be True or False [@autotest(...)]"),

@@ -450,7 +450,8 @@ def test_usage_error_in_a_file_names_its_line(tmp_path: Path) -> None:
     outcome = run_pytest(tmp_path, {"test_wrong.py": wrong})
     assert outcome.status == 2, outcome.out
     assert red_lines(outcome) == [
-        "n=0, but should be a whole number of cases, at least 1 [@autotest(...)] [test_wrong.py:4]"
+        "n=0, but should be a whole number of cases, at least 1 (0 with coverage='pairs') [@autotest(...)] "
+        "[test_wrong.py:4]"
     ]
     wrong = "from autotest import torch\n\nop = torch.matmull\n"
     outcome = run_pytest(tmp_path, {"test_wrong.py": wrong})

@@ -114,7 +114,10 @@ def test_words_for_flags() -> None:
     assert options_of(check_graph="ValidatedFalse").check_graph is False
     with pytest.raises(UsageError) as caught:
         options_of(n=0)
-    assert str(caught.value) == "n=0, but should be a whole number of cases, at least 1 [@autotest(...)]"
+    assert (
+        str(caught.value)
+        == "n=0, but should be a whole number of cases, at least 1 (0 with coverage='pairs') [@autotest(...)]"
+    )
 
 
 def test_unknown_argument_warns() -> None:

@@ -16,7 +16,7 @@ from autotest.cli import main
 from autotest.compare.difference import Difference
 from autotest.compare.divergence import Divergence
 from autotest.errors import UsageError
-from autotest.ledger.accept import AcceptError, _ledger_for, _whole, accept
+from autotest.ledger.accept import AcceptError, _ledger_for, _summary, _whole, accept
 from autotest.ledger.check import orphans, stale_entries
 from autotest.ledger.document import document
 from autotest.ledger.draft import Draft
@@ -840,6 +840,20 @@ def test_accept_by_first_digits(tmp_path, monkeypatch, given, sentence):
         accept([given], None, "planted", report, None, "seen")
     assert str(caught.value).replace(str(path.parent), "RUN") == sentence
     assert accept(["0a1b9"], None, "planted", report, None, "seen").written == (f"{FINGERPRINT},nan",)
+
+
+def test_summary_that_cannot_be_read(tmp_path):
+    """Of one that is not there a run is missing; one that is damaged is written anew from the records."""
+    with pytest.raises(AcceptError) as lacking:
+        _summary(tmp_path)
+    assert str(lacking.value).endswith("): finish a run first")
+    (tmp_path / "summary.json").write_text("{")
+    with pytest.raises(AcceptError) as damaged:
+        _summary(tmp_path)
+    assert str(damaged.value) == (
+        f"{tmp_path}/summary.json is damaged (Expecting property name enclosed in double quotes: line 1 column 2 (char "
+        f"1)), but `autotest report {tmp_path}` writes it anew"
+    )
 
 
 @pytest.mark.parametrize(

@@ -300,7 +300,10 @@ def test_no_drawn_case_wants_pairs(coverage: str) -> None:
     """`n=0` is a mistake elsewhere."""
     with pytest.raises(UsageError) as caught:
         autotest(n=0, coverage=coverage)
-    assert str(caught.value) == "n=0, but should be a whole number of cases, at least 1 [@autotest(...)]"
+    assert (
+        str(caught.value)
+        == "n=0, but should be a whole number of cases, at least 1 (0 with coverage='pairs') [@autotest(...)]"
+    )
 
 
 def test_what_lays_out_nothing_is_skipped(session: Session) -> None:
