@@ -130,6 +130,17 @@ def test_number_on_the_left(op):
     return op(oneof(2, 0.5, 3.25).value(), tensor(*shape(2), low=0.6, high=1.9, requires_grad=differentiable))
 
 
+@pytest.mark.parametrize("name", [
+    "add", "sub", "mul", "div", "atan2", "hypot", "logaddexp", "matmul", "mm", "kron", "cdist",
+    "nn.functional.linear", "nn.functional.mse_loss", "nn.functional.cosine_similarity",
+])  # fmt: skip
+@autotest(n=2, missing="count")
+def test_with_itself(name):
+    """Each use of a tensor has its share of the gradient."""
+    x = tensor(3, 3, low=0.5, high=2)
+    return member(f"torch.{name}")(x, x)
+
+
 @pytest.mark.parametrize("ndims", [(0, 2), (1, 3), (3, 1), (0, 0)], ids=["0d_2d", "1d_3d", "3d_1d", "0d_0d"])
 @autotest(n=10)
 def test_add_of_other_ranks(ndims):

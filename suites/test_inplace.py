@@ -75,6 +75,10 @@ _GIVEN = {
     **dict.fromkeys(("index_add_", "index_copy_"), lambda y, z: (1, torch.tensor([2, 0]), y[:, :2])),
     **dict.fromkeys(("scatter_", "scatter_add_"), lambda y, z: (0, torch.tensor([[2, 0, 1], [1, 1, 0]]), y)),
     **dict.fromkeys(("cumsum_", "cumprod_"), lambda y, z: (1,)),
+    # A place that is named twice gets both values.
+    "index_put_": lambda y, z: ((torch.tensor([2, 0, 2]),), y, True),
+    "put_": lambda y, z: (torch.tensor([5, 0, 5]), y[0], True),
+    "masked_scatter_": lambda y, z: (y > 1, z),
 }
 
 
@@ -82,7 +86,7 @@ _GIVEN = {
     "add_", "sub_", "mul_", "div_", "pow_", "fmod_", "remainder_", "floor_divide_", "atan2_", "hypot_", "copysign_",
     "xlogy_", "copy_", "eq_", "ne_", "lt_", "le_", "gt_", "ge_", "logical_and_", "logical_or_", "logical_xor_",
     "addcmul_", "addcdiv_", "lerp_", "addmm_", "addr_", "masked_fill_", "index_fill_", "index_add_", "index_copy_",
-    "scatter_", "scatter_add_", "cumsum_", "cumprod_",
+    "scatter_", "scatter_add_", "cumsum_", "cumprod_", "index_put_", "put_", "masked_scatter_",
 ])  # fmt: skip
 @autotest(n=3, missing="count")
 def test_input_is_written_with(name):
