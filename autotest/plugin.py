@@ -401,7 +401,7 @@ def _hurry(config: pytest.Config) -> None:
 def _failed_enough(config: pytest.Config) -> bool:
     """Whether xdist has ended the run after `--maxfail` failures, which it tells as if somebody had typed Ctrl-C."""
     session = config.pluginmanager.get_plugin("dsession")
-    return session is not None and 0 < session.maxfail <= session.countfailures
+    return session is not None and 0 < (session.maxfail or 0) <= session.countfailures
 
 
 def _finish(session: pytest.Session, state: State) -> None:

@@ -271,6 +271,11 @@ class Drawer:
         op_dtypes = recording.op_dtypes()
         recording.release()
         failure = observation.backward_failure or observation.second_failure
+        if failure is not None and "DualError" in failure.classes:
+            raise self.misuse(
+                "its backward runs a function of the body's that makes dual calls, which are recorded in the body "
+                f"alone: {failure.message}"
+            )
         if failure is not None:
             return Rejection(index, key, program, f"{failure.classes[0]}: {failure.message}")
         swept = mix.dtype if mix.dtype != ORDINARY else None

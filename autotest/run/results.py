@@ -26,6 +26,8 @@ from reports import RED_LEVELS
 
 #: That so many cases are undecidable, and not one is decided, is no chance.
 NO_CHANCE = 5
+#: Where so many cases, and half of them, come out otherwise by their recorded calls, the body does what none tells.
+FEWEST_PAST = 2
 
 
 class Verdicts:
@@ -55,18 +57,24 @@ class Verdicts:
 
     @property
     def undecided(self) -> str | None:
-        """That not one drawn case could be decided, in words; None where one could be, or it may be chance. Corners may
-        be decided that compare nothing, as one of size 0.
+        """That not one drawn case could be decided, or that half of them do what no call tells, in words; None where
+        it may be chance. Corners may be decided that compare nothing, as one of size 0.
         """
         drawn = [verdict for key, verdict in self.ended.items() if not key.endswith(f"@{LAYING}")]
         judged = [verdict for verdict in drawn if verdict not in ("skipped", "rejected")]
+        past = sum(count for reason, count in self._undecided.items() if UNRECORDED in reason)
+        if past >= FEWEST_PAST and 2 * past >= len(judged):
+            return (
+                f"{past} of its {len(judged)} drawn cases come out otherwise when PyTorch runs their recorded calls "
+                "again, so the body does what no call tells: write to dual objects, and call PyTorch by autotest's "
+                "`torch`"
+            )
         if len(judged) < NO_CHANCE or {*judged} != {"undecidable"} or not self._undecided:
             return None
         reason, count = self._undecided.most_common(1)[0]
-        way = "write to dual objects, and call PyTorch by autotest's `torch`" if UNRECORDED in reason else "draw others"
         return (
             f"none of its {len(judged)} drawn cases could be decided, so the test compares nothing; the commonest "
-            f"reason ({count} times) is {reason}: {way}"
+            f"reason ({count} times) is {reason}: draw others"
         )
 
     def avoid(self, key: str) -> None:

@@ -33,7 +33,7 @@ class Randomness:
 
     Attributes:
         calls: indices of the calls that draw random numbers.
-        values, gradients, buffers: what depends on them, by value number, leaf key and buffer key.
+        values, gradients, state: what depends on them, by value number, leaf key and key of a parameter or buffer.
         sizes: numbers of the values whose shape depends on them, too, such as `x[torch.rand(3) > 0.5]`.
         hosts: indices of the calls whose host reads depend on them.
     """
@@ -43,7 +43,7 @@ class Randomness:
     sizes: frozenset[int]
     hosts: frozenset[int]
     gradients: frozenset[str]
-    buffers: frozenset[str]
+    state: frozenset[str]
 
     def to_json(self) -> list[list[Any]]:
         """Sorted lists, one per field."""

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
-from types import FrameType, GeneratorType
+from types import FrameType, FunctionType, GeneratorType, MethodType
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from dual_object.errors import ArgumentError, OutsideCaseError, RawTargetNeeded
+from dual_object.errors import ArgumentError, DualError, OutsideCaseError, RawTargetNeeded
 from dual_object.program.calls import Call, CallKind, Input
 from dual_object.program.global_layouts import KEYWORDS, MOVES, in_global_scope, scope_layout
 from dual_object.program.program import Program
@@ -227,6 +227,8 @@ class Recording:
             result = function(*raw_args, **raw_kwargs)
         except Warning:  # an error only by the user's own warning filters: no refusal
             raise
+        except DualError as error:
+            raise _inside(op, error, [*raw_args, *raw_kwargs.values()]) from error
         except Exception as error:
             record.raises, record.refusal = class_names(error), first_words(error)
             if not ahead:
@@ -394,7 +396,12 @@ class Recording:
         # A raw object may have a number already, as in `m.training_step(m.weight.pytorch)`.
         if known is not None and known._value is arg:
             return arg, known._ref
-        if isinstance(arg, (self.reference.tensor_type, self.reference.module_type)):
+        if isinstance(arg, self.reference.module_type):
+            raise ArgumentError(
+                f"{op} was given a raw {type(arg).__name__}, but should be given a dual object: make it by autotest's "
+                f"`torch`, as torch.nn.{type(arg).__name__}(...)"
+            )
+        if isinstance(arg, self.reference.tensor_type):
             raise ArgumentError(
                 f"{op} was given a raw {type(arg).__module__}.{type(arg).__name__}, but should be given a dual object: "
                 "draw it with random_tensor, make it one with dual_tensor, "
@@ -600,6 +607,17 @@ def _renumbered(call: Call, numbers: Mapping[int, int]) -> Call:
     args = tuple(map_leaves(arg, renumbered) for arg in call.args)
     kwargs = {key: map_leaves(arg, renumbered) for key, arg in call.kwargs.items()}
     return replace(call, args=args, kwargs=kwargs, out=None)
+
+
+def _inside(op: str, error: DualError, given: list[Any]) -> DualError:
+    """What to raise where a call has run a function of the test's that makes dual calls of its own."""
+    function = next((each for each in given if type(each) in (FunctionType, MethodType)), None)
+    if function is None:
+        return error
+    return ArgumentError(
+        f"{op} was given {function.__name__}, a function that makes dual calls, but should be given none: calls inside "
+        "of a call cannot be recorded, so make them in the body itself"
+    )
 
 
 def _rebuild(named: Any, items: list[Any]) -> Any:

@@ -332,8 +332,12 @@ def blinded(observation: Observation, random: Randomness) -> Observation:
             for key, reading in observation.gradients.items()
         },
         buffers={
-            key: _blind(reading, False) if key in random.buffers else reading
+            key: _blind(reading, False) if key in random.state else reading
             for key, reading in observation.buffers.items()
+        },
+        parameters={
+            key: _blind(reading, False) if key in random.state else reading
+            for key, reading in observation.parameters.items()
         },
         inputs={id_: array for id_, array in observation.inputs.items() if id_ not in random.values},
         hosts={call: value for call, value in observation.hosts.items() if call not in random.hosts},

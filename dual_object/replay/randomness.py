@@ -14,7 +14,7 @@ from dual_object.program.calls import Call
 from dual_object.program.program import Program, Randomness
 from dual_object.program.values import refs
 from dual_object.replay.adapter import Reference
-from dual_object.replay.reading import leaf_tensors, module_buffers
+from dual_object.replay.reading import leaf_tensors, module_buffers, module_parameters
 from dual_object.replay.replay import Replay
 
 #: What a tensor says of itself without its values.
@@ -76,7 +76,8 @@ class _Follower:
         values, program = self.replay.values, self.program
         by_id = values.by_id
         shared = {id_ for id_ in by_id if any(self._of(tensor) in self.memory for tensor in self._tensors([id_]))}
-        buffers = module_buffers(self.reference, program, values)
+        state = {**module_buffers(self.reference, program, values)}
+        state |= {key: held for key, (held, _) in module_parameters(self.reference, program, values).items()}
         leaves = leaf_tensors(self.reference, program, values) if not self.replay.seen.ended else {}
         return Randomness(
             tuple(self.random),
@@ -84,7 +85,7 @@ class _Follower:
             frozenset(self.sizes),
             frozenset(self.hosts),
             frozenset(key for key in leaves if self.everything or self._reaches(int(key.partition(".")[0]))),
-            frozenset(key for key, buffer in buffers.items() if self._of(buffer) in self.memory),
+            frozenset(key for key, held in state.items() if self._of(held) in self.memory),
         )
 
     def _step(self, index: int, call: Call) -> None:

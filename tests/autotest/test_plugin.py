@@ -221,6 +221,16 @@ def test_enough_failures_are_no_interrupt(tmp_path: Path, workers: str) -> None:
     assert "repro.py" in outcome.out
 
 
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_target_that_cannot_be_imported(tmp_path: Path, workers: str) -> None:
+    """The run ends with its sentence, as a wrong usage, and no traceback, however many processes it has."""
+    outcome = run_pytest(tmp_path, {"test_a.py": FIXTURES}, "-n", workers, "--autotest-target", "my.mod:Cls")
+    assert outcome.status == 2, outcome.out
+    assert "target 'my.mod:Cls' cannot be imported: ModuleNotFoundError: No module named 'my'" in outcome.out
+    assert "Traceback" not in outcome.out
+    assert "INTERNALERROR" not in outcome.out
+
+
 RESIDUE = {"__pycache__", ".pytest_cache"}
 ASLEEP = """
 import sys

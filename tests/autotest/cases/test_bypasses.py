@@ -208,6 +208,49 @@ def test_refusals_are_not_swallowed(session: Session) -> None:
     )
 
 
+def _apply() -> Any:
+    def start(layer: Any) -> None:
+        torch.nn.init.constant_(layer.weight, 0.5)
+
+    return torch.nn.Linear(2, 2).apply(start)(random_tensor(ndim=2, dim1=2))
+
+
+def test_calls_inside_of_a_call(session: Session) -> None:
+    """A function that is handed to a call makes calls that cannot be recorded: told at the first, not as a refusal."""
+    drawer = Drawer(session.reference, "t.py::t", 0, "torch", TestOptions(auto_backward=False), _apply)
+    with pytest.raises(ArgumentError) as caught:
+        drawer.draw(0, session.inline.stepper())
+    assert str(caught.value).startswith(
+        "apply was given start, a function that makes dual calls, but should be given none: calls inside of a call "
+        f"cannot be recorded, so make them in the body itself [{HERE}:"
+    )
+
+
+def test_calls_in_the_backward(session: Session) -> None:
+    """What PyTorch's own checkpoint runs again in the backward is no draw that PyTorch refuses."""
+
+    def body() -> Any:
+        x = random_tensor(ndim=2, requires_grad=True)
+        return pytorch.utils.checkpoint.checkpoint(torch.tanh, x, use_reentrant=False)
+
+    with pytest.raises(UsageError) as caught:
+        Drawer(session.reference, "t.py::t", 0, "torch", TestOptions(), body).draw(0)
+    assert str(caught.value).startswith(
+        "t.py::t: its backward runs a function of the body's that makes dual calls, which are recorded in the body "
+        "alone: torch.tanh is used outside a case; dual calls have a meaning only in the body of a test with "
+    )
+
+
+def test_raw_modules(session: Session) -> None:
+    """A module of PyTorch's own is to be made by autotest's `torch`."""
+    with pytest.raises(ArgumentError) as caught:
+        draw(session, lambda: torch.nn.Sequential(pytorch.nn.ReLU()))
+    assert str(caught.value).startswith(
+        "nn.Sequential was given a raw ReLU, but should be given a dual object: make it by autotest's `torch`, as "
+        f"torch.nn.ReLU(...) [{HERE}:"
+    )
+
+
 def test_addresses_are_refused(session: Session) -> None:
     """An address is another on each side, and nothing that a target could be held to."""
     with pytest.raises(ArgumentError) as caught:

@@ -578,18 +578,18 @@ def past_its_calls() -> Any:
 
 
 def test_nothing_decided(run: Run) -> None:
-    """A test fails that has compared nothing in five cases, none of which could be decided; four may be chance."""
+    """A test fails whose body does what no call tells; in one case it may be chance."""
     with pytest.raises(UsageError) as caught:
-        run(past_its_calls, 5)
+        run(past_its_calls, 3)
     assert str(caught.value).startswith(
-        "test_a.py::test_b: none of its 5 drawn cases could be decided, so the test compares nothing; the commonest "
-        "reason (5 times) is program: the reference gives another by the recorded calls alone: write to dual objects, "
-        "and call PyTorch by autotest's `torch` [tests/autotest/run/test_runner.py:"
+        "test_a.py::test_b: 3 of its 3 drawn cases come out otherwise when PyTorch runs their recorded calls again, so "
+        "the body does what no call tells: write to dual objects, and call PyTorch by autotest's `torch` "
+        "[tests/autotest/run/test_runner.py:"
     )
-    run(past_its_calls, 4)
+    run(past_its_calls, 1)
 
 
-def test_one_case_decided(run: Run) -> None:
-    """A test passes one of whose cases could be decided."""
+def test_some_cases_decided(run: Run) -> None:
+    """A test passes most of whose cases could be decided."""
     drawn = iter(range(5))
-    run(lambda: torch.square(random_tensor(ndim=1)) if next(drawn) == 3 else past_its_calls(), 5)
+    run(lambda: torch.square(random_tensor(ndim=1)) if next(drawn) < 3 else past_its_calls(), 5)

@@ -95,15 +95,17 @@ def test_exception_propagates_unchanged(recorded, reference):
 
 def test_raw_tensor_is_refused(recorded):
     """A raw tensor or module among the arguments is refused with what to do."""
-    for raw, name in [(real.ones(2), "torch.Tensor"), (real.nn.ReLU(), "torch.nn.modules.activation.ReLU")]:
+    tensors = (
+        'draw it with random_tensor, make it one with dual_tensor, or wrap it in GetDualObject("x", pytorch, oneflow)'
+    )
+    for raw, name, way in [
+        (real.ones(2), "torch.Tensor", tensors),
+        (real.nn.ReLU(), "ReLU", "make it by autotest's `torch`, as torch.nn.ReLU(...)"),
+    ]:
         for body in (lambda raw=raw: torch.add(tensor(2), raw), lambda raw=raw: torch.add(tensor(2), other=[raw])):
             with pytest.raises(ArgumentError) as caught:
                 recorded(body)
-            assert str(caught.value) == (
-                f"add was given a raw {name}, but should be given a dual object: "
-                "draw it with random_tensor, make it one with dual_tensor, "
-                'or wrap it in GetDualObject("x", pytorch, oneflow)'
-            )
+            assert str(caught.value) == f"add was given a raw {name}, but should be given a dual object: {way}"
 
 
 @pytest.mark.parametrize("body", [
