@@ -232,7 +232,6 @@ class _Comparison:
     def parameters(self) -> Iterator[Difference]:
         """Parameters that only one side changed by more than rounding, or that both changed otherwise."""
         expected, actual = self.expected.parameters, self.actual.parameters
-        starts = {f"{call.results()[0]}.{name}": x for call in self.program.modules() for name, x in call.state.items()}
         for key in {**expected, **actual}:
             where = f"parameter {self.names.leaf(key)}"
             wanted, parameter = expected.get(key), actual.get(key)
@@ -241,13 +240,20 @@ class _Comparison:
                 if way is not None:
                     yield self.tensors(self.forward, f"{where} after the body", way, "buffer", key, wanted, parameter)
                 continue
-            start, changed = starts.get(key), wanted or parameter
+            changed = wanted or parameter
             assert changed is not None, "one of both has it"
-            known = start is not None and start.shape == changed.data.shape
-            if start is not None and known and close(start, changed.data, allowed_between(changed, self.rules)):
+            if self.as_it_started(key, changed):
                 continue  # as a weight is that was divided by its norm and multiplied by it again
             message = f"{where} {_changed(actual=parameter is not None)}"
             yield Difference(self.forward, "mutation", where, message, None, "buffer", key, wanted, parameter)
+
+    def as_it_started(self, key: str, parameter: Seen) -> bool:
+        """Whether a parameter is what its module began with, but for rounding."""
+        id_, _, name = key.partition(".")
+        states = (call.state for call in self.program.modules() if call.results() == [int(id_)])
+        start = next(states, {}).get(name)
+        alike = start is not None and start.shape == parameter.data.shape
+        return start is not None and alike and close(start, parameter.data, allowed_between(parameter, self.rules))
 
     def hosts(self) -> Iterator[Difference]:
         """What calls gave to Python that differs."""

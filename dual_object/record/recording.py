@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
@@ -189,67 +190,60 @@ class Recording:
         values first, from the parameter types of `annotated` (default: `function`). The reference's own exception
         propagates unchanged.
         """
+        with self._watched(op):
+            typed = annotated or function
+            raw_args, neutral = self._positional(receiver, op, typed, args, kwargs)
+            raw_kwargs, neutral_kwargs = self._keywords(kind, op, typed, args, kwargs) if kwargs else ({}, {})
+            record = Call(kind, op, neutral, neutral_kwargs, custom=custom)
+            if self.trains and clips(record):
+                self.clipping.append(record)
+                return None
+            if kind == "module":
+                self._note_randomness()
+            ahead = kind == "exit"  # the sides may share a process, and there the region that began last ends first
+            if ahead:
+                self._append(record)
+            try:
+                result = function(*raw_args, **raw_kwargs)
+            except Warning:  # an error only by the user's own warning filters: no refusal
+                raise
+            except DualError as error:
+                raise _inside(op, error, [*raw_args, *raw_kwargs.values()]) from error
+            except Exception as error:
+                record.raises, record.refusal = class_names(error), first_words(error)
+                if not ahead:
+                    self._append(record)
+                self.refused = error if self.refusal is None else self.refusal(error)
+                if self.refused is error:
+                    raise
+                raise self.refused from error
+            if kind != "function" and isinstance(result, Iterator):
+                result = list(result)
+            returned, record.out = self._result(result, record)
+            if kind == "module":  # what a new module draws for itself is replaced
+                self._start_randomness()
+            if not ahead:
+                self._append(record)
+            if record.state and in_global_scope() and not record.operands():
+                self._make_global(returned)
+            returned = self.shown(record, result, returned)
+            if isinstance(returned, (tuple, list)):
+                self._groups.append(returned)
+            return returned
+
+    @contextmanager
+    def _watched(self, op: str) -> Iterator[None]:
+        """Look for what the body has done past the recording before a call of `op`, and keep what it is refused for."""
         try:
             if self.bypasses is not None:
                 self.bypasses.look(op)
-            return self._call(kind, op, function, args, kwargs, receiver, custom, annotated)
+            yield
         except ArgumentError as error:
             self.misused = error
             raise
         finally:
             if self.bypasses is not None:
                 self.bypasses.settle()
-
-    def _call(
-        self,
-        kind: CallKind,
-        op: str,
-        function: Callable[..., Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        receiver: DualObject | None,
-        custom: tuple[Any, Any] | None,
-        annotated: Any,
-    ) -> Any:
-        typed = annotated or function
-        raw_args, neutral = self._positional(receiver, op, typed, args, kwargs)
-        raw_kwargs, neutral_kwargs = self._keywords(kind, op, typed, args, kwargs) if kwargs else ({}, {})
-        record = Call(kind, op, neutral, neutral_kwargs, custom=custom)
-        if self.trains and clips(record):
-            self.clipping.append(record)
-            return None
-        if kind == "module":
-            self._note_randomness()
-        ahead = kind == "exit"  # the sides may share a process, and there the region that began last ends first
-        if ahead:
-            self._append(record)
-        try:
-            result = function(*raw_args, **raw_kwargs)
-        except Warning:  # an error only by the user's own warning filters: no refusal
-            raise
-        except DualError as error:
-            raise _inside(op, error, [*raw_args, *raw_kwargs.values()]) from error
-        except Exception as error:
-            record.raises, record.refusal = class_names(error), first_words(error)
-            if not ahead:
-                self._append(record)
-            self.refused = error if self.refusal is None else self.refusal(error)
-            if self.refused is error:
-                raise
-            raise self.refused from error
-        if kind != "function" and isinstance(result, Iterator):
-            result = list(result)
-        returned, record.out = self._result(result, record)
-        if kind == "module":  # what a new module draws for itself is replaced
-            self._start_randomness()
-        if not ahead:
-            self._append(record)
-        if record.state and in_global_scope() and not record.operands():
-            self._make_global(returned)
-        returned = self.shown(record, result, returned)
-        if isinstance(returned, (tuple, list)):
-            self._groups.append(returned)
-        return returned
 
     def repeating(self) -> Replay:
         """What runs calls again on this case's values; it knows the regions that they have entered."""

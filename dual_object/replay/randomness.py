@@ -76,8 +76,8 @@ class _Follower:
         values, program = self.replay.values, self.program
         by_id = values.by_id
         shared = {id_ for id_ in by_id if any(self._of(tensor) in self.memory for tensor in self._tensors([id_]))}
-        state = {**module_buffers(self.reference, program, values)}
-        state |= {key: held for key, (held, _) in module_parameters(self.reference, program, values).items()}
+        parameters = module_parameters(self.reference, program, values)
+        state = {**module_buffers(self.reference, program, values), **{key: x for key, (x, _) in parameters.items()}}
         leaves = leaf_tensors(self.reference, program, values) if not self.replay.seen.ended else {}
         return Randomness(
             tuple(self.random),
