@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -30,7 +30,7 @@ from dual_object.program.strides import reversed_strides
 from dual_object.program.values import Array
 from dual_object.record.recording import Recording, current_recording
 from dual_object.record.training import train
-from dual_object.replay.adapter import Reference
+from dual_object.replay.adapter import Reference, Trait
 from dual_object.replay.modes import Modes
 from dual_object.replay.replay import Replay
 from generators import (
@@ -58,6 +58,19 @@ WHOLE, WHOLE_SHARE = 3, 4
 #: What laid-out cases have in their keys, `test_x.py::test_y#3@laid`, and their origin: no seed has a part in them.
 LAYING: Laid = "laid"
 LAID = Origin(0, LAYING)
+
+#: What PyTorch says of a backward that comes after another.
+SECOND_BACKWARD = "backward through the graph a second time"
+#: What a body has done past its recording, and what to do instead.
+BYPASSES: Mapping[Trait, tuple[str, str]] = {
+    "values": ("writes to a raw tensor", "write to the dual object, as x.fill_(5)"),
+    "requires_grad": ("sets requires_grad of a raw tensor", "set it on the dual object, as x.requires_grad_(False)"),
+    "grad": (
+        "runs a backward from a raw tensor, or sets the gradient of one,",
+        "use the dual object, as y.backward()",
+    ),
+    "training": ("switches a raw module", "switch the dual object, as m.eval()"),
+}
 
 
 @dataclass(slots=True)
@@ -276,6 +289,11 @@ class Drawer:
                 "its backward runs a function of the body's that makes dual calls, which are recorded in the body "
                 f"alone: {failure.message}"
             )
+        if failure is not None and SECOND_BACKWARD in failure.message:
+            raise self.misuse(
+                "the body has called backward on what it returns, where a second one is to begin: return it detached, "
+                "or pass auto_backward=False or train="
+            )
         if failure is not None:
             return Rejection(index, key, program, f"{failure.classes[0]}: {failure.message}")
         swept = mix.dtype if mix.dtype != ORDINARY else None
@@ -327,14 +345,15 @@ class Drawer:
             raise recording.misused
         if recording.bypasses is None or recording.program.inline is not None:
             return  # inline a body may write to both sides
-        recording.bypasses.look_at_tensors()
-        written = recording.bypasses.written
-        if written is not None:
+        recording.bypasses.look_at_values()
+        found = recording.bypasses.found
+        if found is not None:
+            done, instead = BYPASSES[found.what]
             usage = UsageError(
-                f"{self.test}: the body writes to a raw tensor that it has from .pytorch or .reference, which is no "
-                "call of the Program, so the target would not do it: write to the dual object, as x.fill_(5)"
+                f"{self.test}: the body {done} that it has from .pytorch or .reference, which is no call of the "
+                f"Program, so the target would not do it: {instead}"
             )
-            name_place(usage, told_at(written.code, written.line))
+            name_place(usage, told_at(found.code, found.line))
             raise usage
 
     def misuse(self, words: str) -> UsageError:

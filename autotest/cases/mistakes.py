@@ -6,6 +6,7 @@ import inspect
 import re
 import traceback
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any
 
 from autotest.cases.places import is_users, users_lines
@@ -111,6 +112,12 @@ def pytorchs(error: Exception) -> Exception | None:
     if _NOT_DUAL.search(str(error)):
         return None
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    function = next((name for frame in frames if (name := _differentiating(frame))), "")
+    if function and isinstance(error, DualError):
+        return UsageError(
+            f"{function}, an autograd.Function, was given a dual object, but should be joined with its counterpart by "
+            f"dual(reference={function}.apply, target=...)"
+        )
     modules = [str(frame.f_globals.get("__name__", "")) for frame in frames]
     users = [is_users(frame.f_code.co_filename) for frame in frames]
     own = (at for at in range(1, len(frames)) if users[at - 1] and modules[at].partition(".")[0] == "torch")
@@ -130,6 +137,14 @@ def pytorchs(error: Exception) -> Exception | None:
         f"PyTorch's own {name} was given a dual object, but should be called through autotest's `torch`, or be joined "
         f"with its counterpart by dual(reference=..., target=...){said}"
     )
+
+
+def _differentiating(frame: FrameType) -> str:
+    """The class of an `autograd.Function` whose forward or backward runs in a frame; empty for any other frame."""
+    names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
+    context = type(frame.f_locals.get(names[0])) if names else object
+    derives = any(base.__name__ == "FunctionCtx" for base in context.__mro__)
+    return context.__name__.removesuffix("Backward") if derives else ""
 
 
 def _numpys(function: str, said: str) -> UsageError:

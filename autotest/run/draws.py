@@ -111,10 +111,6 @@ class Draws:
 
 def _way(reason: str, *, alike: bool) -> str:
     """What to do where the reference refuses draws for a reason; `alike`: every draw for this one."""
-    if "backward through the graph a second time" in reason:
-        return (
-            "the body has called backward on what it returns: return it detached, or pass auto_backward=False or train="
-        )
     if "NVIDIA driver" in reason or "not compiled with CUDA" in reason:
         return "draw a device that is there, by random_device()"
     drawn = "draw what PyTorch takes, by narrower ranges, dtype= or requires_grad=False"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any
 
@@ -14,6 +14,7 @@ from dual_object.program.global_layouts import MOVES
 from dual_object.record.data_parallel import DataParallel
 from dual_object.record.dual import DualObject
 from dual_object.record.names import unknown_name
+from dual_object.record.own_containers import CONTAINERS, holds_own
 from dual_object.record.own_module import OwnModule
 from dual_object.record.recording import recording
 
@@ -69,7 +70,7 @@ class DualNamespace:
 class DualFunction:
     """A function or class of the framework, by its path."""
 
-    __slots__ = ("_dual_path", "_function", "_kind", "_members")
+    __slots__ = ("_container", "_dual_path", "_function", "_kind", "_members")
 
     def __init__(self, path: str, function: Any) -> None:
         self._dual_path = path
@@ -78,6 +79,8 @@ class DualFunction:
         torch = sys.modules["torch"]
         is_module = inspect.isclass(function) and issubclass(function, torch.nn.Module)
         self._kind: Any = "module" if is_module else "function"
+        #: What it is where it is to hold a module of a class of the test's own.
+        self._container = CONTAINERS.get(path)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Record a call of the function, or the construction of the module."""
@@ -85,6 +88,10 @@ class DualFunction:
         other = None if instead is None else instead(self)
         if other is not None:
             return other(*args, **kwargs)
+        if self._container is not None:
+            args = tuple(list(arg) if isinstance(arg, Iterator) else arg for arg in args)
+            if holds_own(args):
+                return self._container(*args, **kwargs)
         record = recording(f"torch.{self._dual_path}")
         return record.call(self._kind, self._dual_path, self._function, args, kwargs)
 
@@ -113,7 +120,7 @@ class DualFunction:
 
     def __instancecheck__(self, instance: Any) -> bool:
         if isinstance(instance, OwnModule):
-            return self._function is sys.modules["torch"].nn.Module
+            return self._function is sys.modules["torch"].nn.Module or type(instance) is self._container
         return isinstance(instance._value if type(instance) is DualObject else instance, self._function)
 
     @property

@@ -168,9 +168,10 @@ class Recording:
         return dual
 
     def hold(self, value: Any, frame: FrameType) -> None:
-        """Note that what runs in `frame` gets hold of a raw value."""
+        """Note that what runs in `frame` gets hold of a raw value, and so of all that a backward from it reaches."""
         if self.bypasses is not None:
-            self.bypasses.hold(value, frame)
+            reached = self._leaves() if getattr(value, "grad_fn", None) is not None else ()
+            self.bypasses.hold([value, *reached], frame)
 
     def call(
         self,
@@ -415,7 +416,8 @@ class Recording:
         if isinstance(arg, OwnModule):
             raise ArgumentError(
                 f"{op} was given {type(arg).__name__}, a module class of the test, but should be given modules of the "
-                f"framework: hold both as attributes of another such class, and call them in its forward"
+                "framework: hold both as attributes of another such class, or give them to a new nn.ModuleList or "
+                "nn.Sequential at once, and call them in its forward"
             )
         if self.stepper is None:
             raise RawTargetNeeded(f"{op} was given a {type(arg).__name__}, which only an inline run can pass on")
@@ -536,6 +538,11 @@ class Recording:
         met.update(id_ for call in self.program.calls if call.kind == "get" for id_ in call.results())
         values, tensor = self.values.by_id, self.reference.tensor_type
         return [id_ for id_ in dict.fromkeys(made) if id_ not in met and isinstance(values.get(id_), tensor)]
+
+    def _leaves(self) -> list[Any]:
+        """The reference's inputs and modules so far: what a backward may leave a gradient in."""
+        inputs = (self.values.by_id[x.id] for x in self.program.inputs)
+        return [*inputs, *self.values.modules.values()]
 
     def finish(self, second: SecondDraw | None = None) -> Observation:
         """Run the reference's backward and return what the reference shows.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import MappingProxyType, ModuleType
@@ -64,6 +64,8 @@ DTYPES = (
 #:     - `modules`: neural network modules; `second`: second derivatives; `random`: random numbers that can be drawn;
 #:     - `exceptions`: classes of exceptions that say what went wrong.
 Aspect = Literal["layout", "sharing", "standing", "inputs", "modules", "second", "random", "exceptions"]
+#: What a body may do to a raw tensor or module that no value tells, or none that was read.
+Trait = Literal["values", "requires_grad", "grad", "training"]
 
 
 class Configuration(NamedTuple):
@@ -365,8 +367,13 @@ class Reference(Adapter, Tape, Protocol):
     def memory(self, tensor: Any) -> int:
         """A number that tensors have in common that share memory; 0 for one without memory."""
 
-    def version(self, tensor: Any) -> int | None:
-        """A number that each write to a tensor or a view of it moves on; None for one that counts no writes."""
+    def parts(self, value: Any) -> Iterable[Any]:
+        """The tensor itself; of a module itself and its parameters and buffers; of another value nothing."""
+
+    def condition(self, value: Any) -> Mapping[Trait, Any]:
+        """How one of the `parts` is, as far as that can be told without reading values: what is done to it shows as
+        another value of a trait.
+        """
 
     def overwrite(self, tensor: Any, change: Callable[[Array], Array]) -> None:
         """Change a tensor's values in place, behind autograd's back."""

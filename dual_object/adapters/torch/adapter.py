@@ -22,7 +22,7 @@ from dual_object.errors import MissingOp
 from dual_object.program.program import Program
 from dual_object.program.values import Array, Device, Name, Named, Tree
 from dual_object.replay import tracing
-from dual_object.replay.adapter import DTYPES, Aspect, GraphRefusal, GraphRequest, Inferred, TargetInfo, Watched
+from dual_object.replay.adapter import DTYPES, Aspect, GraphRefusal, GraphRequest, Inferred, TargetInfo, Trait, Watched
 from dual_object.replay.observation import Observation, first_words
 
 _PLAIN_OBJECTS = (torch.dtype, torch.memory_format, torch.layout)
@@ -269,11 +269,23 @@ class Adapter:
         """A number that tensors have in common that share memory; 0 for one without memory."""
         return tensor.untyped_storage().data_ptr() if tensor.layout == torch.strided else id(tensor)
 
-    def version(self, tensor: torch.Tensor) -> int | None:
-        """A number that each write to a tensor or a view of it moves on; None for one that counts no writes, as those
-        of `torch.inference_mode()`.
+    def parts(self, value: Any) -> list[Any]:
+        """The tensor itself; of a module itself and its parameters and buffers; of another value nothing."""
+        if isinstance(value, torch.nn.Module):
+            return [value, *value.parameters(), *value.buffers()]
+        return [value] if isinstance(value, torch.Tensor) else []
+
+    def condition(self, value: Any) -> dict[Trait, Any]:
+        """How one of the `parts` is, as far as that can be told without reading values. Tensors of
+        `torch.inference_mode()` count no writes.
         """
-        return None if tensor.is_inference() else tensor._version
+        if isinstance(value, torch.nn.Module):
+            return {"training": [module.training for module in value.modules()]}
+        if value.is_inference():
+            return {}
+        grad = value.grad if value.is_leaf else None
+        written = None if grad is None or grad.is_inference() else grad._version
+        return {"values": value._version, "requires_grad": value.requires_grad, "grad": (grad is None, written)}
 
     def parameters(self, module: torch.nn.Module) -> dict[str, torch.Tensor]:
         """Parameters by name."""

@@ -127,18 +127,19 @@ def test_refusals_that_differ(session: Session) -> None:
 
 
 def test_backward_of_what_is_returned(session: Session) -> None:
-    """The harness starts a backward of its own, which no other draw makes possible."""
+    """The harness starts a backward of its own, which no other draw makes possible: told at the first."""
 
     @autotest(n=2, check_graph=False)
     def body() -> Any:
-        y = torch.square(random_tensor(ndim=1)).sum()
+        y = torch.square(random_tensor(ndim=1, requires_grad=True)).sum()
         y.backward()
         return y
 
-    with pytest.raises(RejectionError) as caught:
+    with pytest.raises(UsageError) as caught:
         body()
-    assert str(caught.value).endswith(
-        ": the body has called backward on what it returns: return it detached, or pass auto_backward=False or train="
+    assert told(caught.value, __file__) == (
+        "test_decorator.py::test_backward_of_what_is_returned::<locals>::body: the body has called backward on what it "
+        "returns, where a second one is to begin: return it detached, or pass auto_backward=False or train="
     )
 
 

@@ -20,10 +20,14 @@ from autotest.run.session import Session
 from dual_object.errors import ArgumentError
 
 HERE = "tests/autotest/cases/test_bypasses.py"
-WRITES = (
-    "t.py::t: the body writes to a raw tensor that it has from .pytorch or .reference, which is no call of the "
-    "Program, so the target would not do it: write to the dual object, as x.fill_(5)"
+DONE = (
+    "t.py::t: the body {} that it has from .pytorch or .reference, which is no call of the Program, so the target "
+    "would not do it: {}"
 )
+WRITES = ("writes to a raw tensor", "write to the dual object, as x.fill_(5)")
+REQUIRES = ("sets requires_grad of a raw tensor", "set it on the dual object, as x.requires_grad_(False)")
+SWITCHES = ("switches a raw module", "switch the dual object, as m.eval()")
+BACKWARD = ("runs a backward from a raw tensor, or sets the gradient of one,", "use the dual object, as y.backward()")
 MODE = (
     "{} was called where {} is {}, but should be where it is {}: what the body does through PyTorch's own module the "
     "target is not told of, so call it by autotest's `torch`"
@@ -82,12 +86,63 @@ def of_a_buffer() -> Any:
     return y
 
 
-@pytest.mark.parametrize("body", [of_an_input, of_a_result, of_a_view, of_a_parameter, of_a_buffer])
-def test_writes(session: Session, body: Callable[[], Any]) -> None:
-    """A write to a raw tensor is told, at the line where the body got hold of it."""
+def of_requires_grad() -> Any:
+    """Takes an input out of the backward."""
+    x = random_tensor(ndim=2, requires_grad=True)
+    x.pytorch.requires_grad_(False)  # here
+    return torch.exp(x)
+
+
+def of_training() -> Any:
+    """Switches a module within one."""
+    m = torch.nn.Sequential(torch.nn.BatchNorm1d(3))
+    m.pytorch[0].eval()  # here
+    return m(random_tensor(ndim=2, dim1=3))
+
+
+def of_a_backward() -> Any:
+    """Leaves a gradient in an input."""
+    y = torch.exp(random_tensor(ndim=2, requires_grad=True)).sum()
+    pytorch.autograd.backward(y.pytorch, retain_graph=True)  # here
+    return y
+
+
+def of_a_second_backward() -> Any:
+    """Adds to a gradient that a recorded backward has left in a parameter."""
+    y = torch.nn.Linear(3, 1)(random_tensor(ndim=2, dim1=3)).sum()
+    y.backward(retain_graph=True)
+    y.pytorch.backward(retain_graph=True)  # here
+    return y * 2
+
+
+def of_a_gradient() -> Any:
+    """Takes a gradient away."""
+    x = random_tensor(ndim=2, requires_grad=True)
+    torch.exp(x).sum().backward()
+    x.pytorch.grad = None  # here
+    return x * 2
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (of_an_input, WRITES),
+        (of_a_result, WRITES),
+        (of_a_view, WRITES),
+        (of_a_parameter, WRITES),
+        (of_a_buffer, WRITES),
+        (of_requires_grad, REQUIRES),
+        (of_training, SWITCHES),
+        (of_a_backward, BACKWARD),
+        (of_a_second_backward, BACKWARD),
+        (of_a_gradient, BACKWARD),
+    ],
+)
+def test_bypasses(session: Session, body: Callable[[], Any], told: tuple[str, str]) -> None:
+    """What is done to a raw tensor or module is told, at the line where the body got hold of it."""
     with pytest.raises(UsageError) as caught:
         draw(session, body)
-    assert str(caught.value) == f"{WRITES} [{marked(body)}]"
+    assert str(caught.value) == f"{DONE.format(*told)} [{marked(body)}]"
 
 
 def test_recorded_writes(session: Session) -> None:
@@ -103,6 +158,9 @@ def test_recorded_writes(session: Session) -> None:
         y.t().add_(1)
         y[0] = 2
         assert held[1].detach()[0, 0].item() == 2
+        m.eval()
+        m.train()
+        m.weight.requires_grad_(False)
         m(y).sum().backward()
         assert x.grad.pytorch is not None
         (x * 2).sum().backward()

@@ -308,6 +308,25 @@ def test_what_pytorch_was_given(session: Session, body: Callable[[], Any], name:
     assert place.startswith("tests/autotest/cases/test_mistakes.py:")
 
 
+class _Doubled(real.autograd.Function):
+    """A function with a gradient of its own."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        """Calls what the dual object has."""
+        return x * 2
+
+
+def test_a_function_with_a_gradient_of_its_own(session: Session) -> None:
+    """PyTorch's `autograd.Function` runs what it is given without gradients: told by the name of the class."""
+    with pytest.raises(UsageError) as caught:
+        autotest(n=1)(lambda: _Doubled.apply(random_tensor(ndim=2)))()
+    assert told(caught.value, __file__, "return x * 2") == (
+        "_Doubled, an autograd.Function, was given a dual object, but should be joined with its counterpart by "
+        "dual(reference=_Doubled.apply, target=...)"
+    )
+
+
 def test_what_pytorch_refuses_in_a_function_of_its_own(session: Session) -> None:
     """A dual call is PyTorch's to refuse, in Python as well."""
     body = lambda: torch.nn.functional.softmax(random_tensor(ndim=2), "a")  # noqa: E731
