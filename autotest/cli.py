@@ -5,6 +5,7 @@ Over 500 lines, for what each command takes and says of itself stands in one fla
 
 from __future__ import annotations
 
+import errno
 import re
 import shutil
 import sys
@@ -103,12 +104,17 @@ class _Autotest(click.Group):
     """The command."""
 
     def invoke(self, context: click.Context) -> Any:
-        """Ctrl-C is no divergence, whose status click would give it."""
+        """Ctrl-C is no divergence, whose status click would give it, nor is a file that cannot be read or written."""
         try:
             return super().invoke(context)
         except KeyboardInterrupt:
             click.echo("interrupted", err=True)
-            sys.exit(USAGE)
+        except OSError as error:
+            if error.filename is None and error.errno != errno.ENOSPC:
+                raise
+            place = "standard output" if error.filename is None else error.filename
+            click.echo(f"{place} cannot be used: {error.strerror}, but should be a file that can be", err=True)
+        sys.exit(USAGE)
 
 
 @click.group(cls=_Autotest, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

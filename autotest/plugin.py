@@ -15,7 +15,7 @@ import pytest
 
 from autotest.options.table import OPTIONS
 from autotest.run.lending import lending
-from autotest.run.unrecorded import MOST_TRACE, USAGE, Uncalled
+from autotest.run.unrecorded import MOST_TRACE, USAGE, Uncalled, is_outside
 from autotest.state import STATE, State, is_autotest, refuse_given
 
 if TYPE_CHECKING:
@@ -237,10 +237,11 @@ def pytest_runtest_makereport(
     """Show the sentence of our own errors instead of a traceback through our internals; record how the test ended."""
     report = yield
     state = item.config.stash[STATE]
-    if call.when != "call" and report.failed and (_is_ours(item) or state.ran(item)):
-        state.turn_to(item)  # a fixture of the test that fails makes it red as well
+    ours = _is_ours(item) or state.ran(item)
+    if report.failed and (call.when != "call" if ours else is_outside(call.excinfo)):  # a fixture's, or undecorated
+        state.turn_to(item).calls += not ours
         _record_test(item, call, report)
-    if call.when != "call" or not (_is_ours(item) or state.ran(item)):
+    if call.when != "call" or not ours:
         if call.excinfo is not None and report.failed:
             _hide_ours(item.config, call.excinfo, report)
         return report
@@ -310,8 +311,7 @@ def pytest_exception_interact(node: pytest.Item | pytest.Collector, call: pytest
 
 def _record_test(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
     """Record how pytest says that a test has ended; one that was interrupted has no report and stays open."""
-    state = item.config.stash[STATE]
-    if not state.ran(item):
+    if not (state := item.config.stash[STATE]).ran(item):
         return
     from autotest.errors import EnvironmentFault
     from reports import RecordError

@@ -82,6 +82,11 @@ class Uncalled:
         return made
 
 
+def is_outside(raised: pytest.ExceptionInfo[BaseException] | None) -> bool:
+    """Whether a test that is not decorated has failed for what only one that is can do."""
+    return raised is not None and type(raised.value).__name__ == "OutsideCaseError"
+
+
 def _is_alone(name: str, function: Any, module: ModuleType) -> bool:
     """Whether a function stands in this module, which names it nowhere else."""
     here = function.__module__ == module.__name__

@@ -44,6 +44,11 @@ class DualNamespace:
         path = f"{self._path}.{name}" if self._path else name
         if path == "set_default_device":
             raise ArgumentError("torch.set_default_device(...) moves what the harness makes, too: give calls a device=")
+        if path == "compile":
+            raise ArgumentError(
+                "torch.compile(...) compiles for PyTorch alone: leave it out of the body, and run the test on what it "
+                "compiles to, as with --target torch:inductor"
+            )
         if path.startswith("testing.assert_"):
             raise ArgumentError(
                 f"torch.{path}(...) holds two results of one side together: "

@@ -56,6 +56,12 @@ class OwnModule:
         """Its modules."""
         return (child for _, child in self.named_children())
 
+    def modules(self) -> Iterator[Any]:
+        """Itself, and all modules below it."""
+        yield self
+        for child in self.children():
+            yield from child.modules()
+
     def named_parameters(self) -> Iterator[tuple[str, Any]]:
         """Its parameters and those of its modules, by dotted names; a shared one by the first of its names."""
         seen: set[int] = set()

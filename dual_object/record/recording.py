@@ -123,6 +123,8 @@ class Recording:
         self.clipping: list[Call] = []
         self.bypasses = Bypasses(reference) if self.watches else None
         self.misused: ArgumentError | None = None
+        #: The op whose function runs now.
+        self._running = ""
         self._start_randomness()
 
     def input(
@@ -204,12 +206,13 @@ class Recording:
             ahead = kind == "exit"  # the sides may share a process, and there the region that began last ends first
             if ahead:
                 self._append(record)
+            self._running = op
             try:
                 result = function(*raw_args, **raw_kwargs)
             except Warning:  # an error only by the user's own warning filters: no refusal
                 raise
             except DualError as error:
-                raise _inside(op, error, [*raw_args, *raw_kwargs.values()]) from error
+                raise _inside(op, [*raw_args, *raw_kwargs.values()]) from error
             except Exception as error:
                 record.raises, record.refusal = class_names(error), first_words(error)
                 if not ahead:
@@ -218,6 +221,8 @@ class Recording:
                 if self.refused is error:
                     raise
                 raise self.refused from error
+            finally:
+                self._running = ""
             if kind != "function" and isinstance(result, Iterator):
                 result = list(result)
             returned, record.out = self._result(result, record)
@@ -237,6 +242,11 @@ class Recording:
         """Look for what the body has done past the recording before a call of `op`, and keep what it is refused for."""
         try:
             if self.bypasses is not None:
+                if self._running:
+                    raise ArgumentError(
+                        f"{op} is called while {self._running} runs: calls inside of a call cannot be recorded, so "
+                        "make them in the body itself"
+                    )
                 self.bypasses.look(op)
             yield
         except ArgumentError as error:
@@ -411,6 +421,12 @@ class Recording:
         tree = self._foreign(arg)
         if tree is not None:
             return tree, tree
+        if isinstance(arg, tuple) and any(type(part) is DualObject for part in arg):
+            raise ArgumentError(
+                f"{op} was given a {type(arg).__name__}, but should be given tensors: one that a call gave can be "
+                "returned, and not handed on to another call, so make one call of both by dual(reference=..., "
+                "target=...)"
+            )
         if type(arg).__module__.partition(".")[0] == self.target:
             return self._raw_target(arg, op)
         if isinstance(arg, OwnModule):
@@ -610,15 +626,14 @@ def _renumbered(call: Call, numbers: Mapping[int, int]) -> Call:
     return replace(call, args=args, kwargs=kwargs, out=None)
 
 
-def _inside(op: str, error: DualError, given: list[Any]) -> DualError:
+def _inside(op: str, given: list[Any]) -> ArgumentError:
     """What to raise where a call has run a function of the test's that makes dual calls of its own."""
     function = next((each for each in given if type(each) in (FunctionType, MethodType)), None)
-    if function is None:
-        return error
-    return ArgumentError(
-        f"{op} was given {function.__name__}, a function that makes dual calls, but should be given none: calls inside "
-        "of a call cannot be recorded, so make them in the body itself"
-    )
+    if function is None:  # it has one already: a hook, or what `torch.vmap` was given
+        made = "runs a function that makes dual calls, but should run none"
+    else:
+        made = f"was given {function.__name__}, a function that makes dual calls, but should be given none"
+    return ArgumentError(f"{op} {made}: calls inside of a call cannot be recorded, so make them in the body itself")
 
 
 def _rebuild(named: Any, items: list[Any]) -> Any:

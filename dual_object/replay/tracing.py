@@ -25,6 +25,15 @@ _OF_THE_PROCESS: Mapping[str, str] = MappingProxyType(
     }
 )
 
+#: What gives parts of a module, or all of them anew.
+_OF_MEMBERS = frozenset(
+    {
+        *("parameters", "buffers", "children", "modules"),
+        *("named_parameters", "named_buffers", "named_children", "named_modules"),
+        *("get_parameter", "get_buffer", "get_submodule", "getitem", "deepcopy"),
+    }
+)
+
 
 class TraceRefused(Exception):  # noqa: N818 - carries a Failure out of a trace
     """A call failed while a graph was traced."""
@@ -177,7 +186,7 @@ def obstacle(program: Program, *, inside: bool = True) -> str | None:
     held: set[int] = set()
     setup = set(setup_calls(program))
     for index, call in enumerate(program.calls):
-        if call.kind == "get" and not (modules | held).isdisjoint(call.operands()):
+        if _gives_members(call) and not (modules | held).isdisjoint(call.operands()):
             held.update(call.results())
         if id(call) in constructions:
             if not made.isdisjoint(call.operands()):
@@ -202,6 +211,11 @@ def obstacle(program: Program, *, inside: bool = True) -> str | None:
     if program.leaves and not inside:
         return "the body makes leaves, which are none outside of a graph"
     return None
+
+
+def _gives_members(call: Call) -> bool:
+    """Whether a call gives what its receiver holds, as `m.weight`, `m.parameters()` and `m[0]` do, or a copy of it."""
+    return call.kind == "get" or call.op.rpartition(".")[2] in _OF_MEMBERS
 
 
 def _writes_parameters(call: Call, modules: set[int], held: set[int]) -> bool:

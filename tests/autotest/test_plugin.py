@@ -641,6 +641,37 @@ def test_what_is_decorated_and_no_test(tmp_path: Path) -> None:
     assert f"\nE   UserWarning: {sentence}" in outcome.out
 
 
+UNDECORATED = """
+from autotest import autotest, random, random_tensor, torch
+
+@autotest(n=2, coverage="none")
+def test_decorated():
+    return torch.sin(random_tensor(ndim=1))
+
+def test_calls():
+    return torch.sin(random_tensor(ndim=1))
+
+def test_draws():
+    return random(1, 3).value()
+
+def test_of_others():
+    raise ValueError("theirs")
+"""
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_decorator_that_was_forgotten(tmp_path: Path, workers: str) -> None:
+    """A test that only a decorated one can be is among those that failed; another's own failure is pytest's to tell."""
+    outcome = run_pytest(tmp_path, {"test_a.py": UNDECORATED}, "-q", "-n", workers)
+    assert outcome.status == 1
+    assert outcome.outcomes() == {"test_decorated": "passed", "test_calls": "failed", "test_draws": "failed"}
+    assert outcome.summary["errors"]["test_a.py::test_calls"].startswith(
+        "dual_object.errors.OutsideCaseError: random_tensor() is used outside a case; "
+    )
+    assert outcome.summary["errors"]["test_a.py::test_draws"].startswith("generators.errors.OutsideCaseError: ")
+    assert "\nFAILED: 2 of 3 tests failed without a divergence, " in outcome.out
+
+
 CALLING_ITSELF = """
 from autotest import autotest, random_tensor, torch
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from autotest.repro.lines.source import Source
+from autotest.repro.lines.source import Source, alias
 from dual_object.adapters.oneflow.configurations import code
 from dual_object.adapters.oneflow.training import kept_name
 from dual_object.program.calls import Call, op_name
@@ -50,7 +50,7 @@ def graph_text(source: Source) -> list[str]:
             if x.requires_grad
         ]
     passed = ["torch", *source.customs(), *(f"self.{name}" for name in modules), *inputs]
-    text += [f"            {line}" for line in source.custom_lines()]
+    text += [f"            {name} = {alias(name, 'target')}" for name in source.customs()]
     text.append(f"            out = program({', '.join(passed)})")
     if backward:
         products = ", ".join(

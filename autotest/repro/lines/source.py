@@ -353,18 +353,16 @@ class Source:
         if wanted.backward and program.cotangents and not self.refusal:
             statements += self.backward()
         statements.append(f"return {{{', '.join(result.item() for result in self.results())}}}")
-        before = self.custom_lines() + self.setup_lines()
+        before = [*map(self._custom_line, self.customs()), *self.setup_lines()]
         if not self.sampled:
             return before + statements
         draw = ["def draw():", *(f"    {line}" for line in statements)]
         return [*before, "", *draw, "", "return stacked([draw() for _ in range(SAMPLES)])"]
 
-    def custom_lines(self) -> list[str]:
-        """Each custom op, of the framework that runs."""
-        return [
-            f'{name} = {alias(name, "torch")} if torch.__name__ == "torch" else {alias(name, "target")}'
-            for name in self.customs()
-        ]
+    @staticmethod
+    def _custom_line(name: str) -> str:
+        """A custom op, of the side that runs: the target may be PyTorch, too."""
+        return f'{name} = {alias(name, "torch")} if side == "torch" else {alias(name, "target")}'
 
     def custom_imports(self) -> list[str]:
         """The imports of custom ops' functions."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 from collections.abc import Callable
@@ -281,6 +282,67 @@ def test_calls_inside_of_a_call(session: Session) -> None:
     assert str(caught.value).startswith(
         "apply was given start, a function that makes dual calls, but should be given none: calls inside of a call "
         f"cannot be recorded, so make them in the body itself [{HERE}:"
+    )
+
+
+def _hooked() -> Any:
+    m = torch.nn.Linear(2, 2)
+    m.register_forward_hook(lambda module, given, y: torch.relu(y))
+    return m(random_tensor(ndim=2, dim1=2))
+
+
+def _mapped() -> Any:
+    return torch.vmap(lambda row: torch.sum(row))(random_tensor(ndim=2))
+
+
+@pytest.mark.parametrize(("body", "op"), [(_hooked, "Linear"), (_mapped, "function")])
+def test_calls_of_what_a_call_has_already(session: Session, body: Callable[[], Any], op: str) -> None:
+    """So does a hook, or a function that another was made of."""
+    drawer = Drawer(session.reference, "t.py::t", 0, "torch", TestOptions(auto_backward=False), body)
+    with pytest.raises(ArgumentError) as caught:
+        drawer.draw(0, session.inline.stepper())
+    assert str(caught.value).startswith(
+        f"{op} runs a function that makes dual calls, but should run none: calls inside of a call cannot be recorded, "
+        f"so make them in the body itself [{HERE}:"
+    )
+
+
+def _swallowing() -> Any:
+    x, seen = random_tensor(ndim=2, dim1=2), []
+
+    def hook(module: Any, given: Any, y: Any) -> None:
+        with contextlib.suppress(Exception):
+            seen.append(torch.exp(x))
+
+    m = torch.nn.Linear(2, 2)
+    m.register_forward_hook(hook)
+    return m(x)
+
+
+def test_calls_inside_of_a_call_on_values_of_the_case(session: Session) -> None:
+    """They are refused, too, and what swallows that does not hide it."""
+    drawer = Drawer(session.reference, "t.py::t", 0, "torch", TestOptions(auto_backward=False), _swallowing)
+    with pytest.raises(ArgumentError) as caught:
+        drawer.draw(0, session.inline.stepper())
+    assert str(caught.value).startswith(
+        "exp is called while Linear runs: calls inside of a call cannot be recorded, so make them in the body itself "
+        f"[{HERE}:"
+    )
+
+
+def test_packed_sequences(session: Session) -> None:
+    """A tuple of tensors with a class of its own is not handed from one call to another."""
+
+    def body() -> Any:
+        lengths = torch.tensor([3, 2])
+        packed = torch.nn.utils.rnn.pack_padded_sequence(random_tensor(ndim=3, dim0=3, dim1=2, dim2=2), lengths)
+        return torch.nn.LSTM(2, 3)(packed)
+
+    with pytest.raises(ArgumentError) as caught:
+        draw(session, body)
+    assert str(caught.value).startswith(
+        "LSTM was given a PackedSequence, but should be given tensors: one that a call gave can be returned, and not "
+        f"handed on to another call, so make one call of both by dual(reference=..., target=...) [{HERE}:"
     )
 
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from autotest.cli import main
 from autotest.commands.run import Began, processes
 from autotest.commands.run import run_pytest as run_in_this_process
-from support.runs import Outcome, run_pytest
+from support.runs import Outcome, run_autotest, run_pytest
 
 BODY = """
 from autotest import autotest, random_tensor, torch
@@ -116,3 +116,43 @@ def test_interrupt_before_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("autotest.commands.run.run_pytest", interrupted)
     result = CliRunner().invoke(main, ["run"])
     assert (result.exit_code, result.output) == (2, "interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (PermissionError(13, "Permission denied", "/proc/x"), "/proc/x cannot be used: Permission denied"),
+        (OSError(28, "No space left on device"), "standard output cannot be used: No space left on device"),
+    ],
+)
+def test_file_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch, error: OSError, told: str) -> None:
+    """No command has a verdict whose file cannot be read or written: the status is that of a wrong usage."""
+
+    def fails(*_: object) -> int:
+        raise error
+
+    monkeypatch.setattr("autotest.commands.run.run_pytest", fails)
+    result = CliRunner().invoke(main, ["run"])
+    assert (result.exit_code, result.output) == (2, f"{told}, but should be a file that can be\n")
+
+
+def test_other_faults_of_the_system_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is about no file is nobody's typing."""
+
+    def fails(*_: object) -> int:
+        raise ChildProcessError(10, "No child processes")
+
+    monkeypatch.setattr("autotest.commands.run.run_pytest", fails)
+    assert isinstance(CliRunner().invoke(main, ["run"]).exception, ChildProcessError)
+
+
+def test_interpreter_that_is_not_there(tmp_path: Path) -> None:
+    """One that a project's table names is missed before a test begins."""
+    (tmp_path / "pyproject.toml").write_text('[tool.autotest.targets.mine]\npython = "no/python"\n')
+    (tmp_path / "test_a.py").write_text("def test_a():\n    raise ValueError\n")
+    done = run_autotest(tmp_path, "run", "test_a.py", "-n", "0", "--target", "mine")
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        f"ERROR: target_python='{tmp_path}/no/python', but should be the path of a Python interpreter "
+        "[tool.autotest.targets.mine.python in pyproject.toml]\n"
+    )

@@ -660,3 +660,14 @@ def test_default_device():
         _ = torch.set_default_device
     told = "torch.set_default_device(...) moves what the harness makes, too: give calls a device="
     assert str(caught.value) == told
+
+
+def test_compile():
+    """What compiles for PyTorch alone is refused, and the targets that compile are named."""
+    with pytest.raises(ArgumentError) as caught:
+        _ = torch.compile
+    told = (
+        "torch.compile(...) compiles for PyTorch alone: leave it out of the body, and run the test on what it compiles "
+        "to, as with --target torch:inductor"
+    )
+    assert str(caught.value) == told

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 from autotest.conformance.bodies import BODIES, tensor, torch
@@ -64,6 +66,22 @@ def _initialised():
     return net(tensor(2, 3))
 
 
+def _averaged():
+    linear = torch.nn.Linear(3, 2)
+    with torch.no_grad():
+        for parameter in linear.parameters():
+            parameter.mul_(0.9)
+    return linear(tensor(2, 3))
+
+
+def _averaged_copy():
+    net = copy.deepcopy(torch.nn.Sequential(torch.nn.Linear(3, 2)))
+    with torch.no_grad():
+        for _, layer in net.named_children():
+            layer.bias.zero_()
+    return net(tensor(2, 3))
+
+
 def _frozen():
     linear = torch.nn.Linear(3, 2)
     linear.weight.requires_grad_(False)
@@ -120,6 +138,8 @@ def _normed_late():
         (_loaded, "the body writes to a module's parameters"),
         (_copied, "the body writes to a module's parameters"),
         (_initialised, "the body writes to a module's parameters"),
+        (_averaged, "the body writes to a module's parameters"),
+        (_averaged_copy, "the body writes to a module's parameters"),
         (_frozen, None),
         (_own_generator, "the body has a random generator of its own"),
         (_default_dtype, "the body sets what new tensors are like"),

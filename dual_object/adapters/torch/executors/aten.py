@@ -21,6 +21,7 @@ _LIMITS: Mapping[str, str] = MappingProxyType(
         "a view of a leaf Variable that requires grad is being used in an in-place operation": (
             "PyTorch's tracer cannot follow an op that writes a parameter"  # nn.Embedding with max_norm
         ),
+        "Cannot access storage of SparseTensorImpl": "PyTorch's tracer makes no sparse tensor of its parts",
     }
 )
 _KEYWORD = "PyTorch's tracer writes no Python for an overload named as a keyword"  # `aten.random_.from(x, 0, 7)`

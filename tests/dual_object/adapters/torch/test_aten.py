@@ -25,6 +25,10 @@ LIMITS: dict[str, tuple[Callable[[torch.Tensor], Any], str]] = {
         lambda x: copy.deepcopy(x) * 2,
         "PyTorch's tracer cannot copy the memory of a tensor",
     ),
+    "sparse": (
+        lambda x: torch.sparse_coo_tensor(torch.tensor([[0, 1, 1]]), x.detach().requires_grad_(), (3,)).to_dense(),
+        "PyTorch's tracer makes no sparse tensor of its parts",
+    ),
     "keyword": (
         lambda x: x.clone().random_(0, 7),
         "PyTorch's tracer writes no Python for an overload named as a keyword",
