@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from forms import member
 from refusals import refused
 from rows import (
     Op,
@@ -306,3 +307,11 @@ def test_setitem_mask():
     x = tensor(*shape(2), requires_grad=False)
     x[x > 0] = 0.0
     return x
+
+
+@pytest.mark.parametrize("name", ["gather", "take_along_dim"])
+@autotest(n=2, missing="count")
+def test_places_that_are_expanded(name):
+    """An element that is read several times has the sum of the gradients."""
+    places = torch.tensor([[2], [0], [2]]).expand(3, 5)
+    return member(f"torch.{name}")(tensor(3, 4), *((1, places) if name == "gather" else (places, 1)))

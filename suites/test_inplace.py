@@ -75,6 +75,9 @@ _GIVEN = {
     **dict.fromkeys(("index_add_", "index_copy_"), lambda y, z: (1, torch.tensor([2, 0]), y[:, :2])),
     **dict.fromkeys(("scatter_", "scatter_add_"), lambda y, z: (0, torch.tensor([[2, 0, 1], [1, 1, 0]]), y)),
     **dict.fromkeys(("cumsum_", "cumprod_"), lambda y, z: (1,)),
+    **dict.fromkeys(("unsqueeze_", "squeeze_"), lambda y, z: (-1,)),
+    "transpose_": lambda y, z: (0, -1),
+    "t_": lambda y, z: (),
     # A place that is named twice gets both values.
     "index_put_": lambda y, z: ((torch.tensor([2, 0, 2]),), y, True),
     "put_": lambda y, z: (torch.tensor([5, 0, 5]), y[0], True),
@@ -87,12 +90,22 @@ _GIVEN = {
     "xlogy_", "copy_", "eq_", "ne_", "lt_", "le_", "gt_", "ge_", "logical_and_", "logical_or_", "logical_xor_",
     "addcmul_", "addcdiv_", "lerp_", "addmm_", "addr_", "masked_fill_", "index_fill_", "index_add_", "index_copy_",
     "scatter_", "scatter_add_", "cumsum_", "cumprod_", "index_put_", "put_", "masked_scatter_",
+    "unsqueeze_", "squeeze_", "transpose_", "t_",
 ])  # fmt: skip
 @autotest(n=3, missing="count")
 def test_input_is_written_with(name):
     """With tensors, however it lies."""
     x, y, z = (tensor(3, 3, low=0.5, high=2, requires_grad=False) for _ in range(3))
     getattr(x, name)(*_GIVEN.get(name, lambda y, z: (y,))(y, z))
+    return x
+
+
+@pytest.mark.parametrize("name", ["add_", "sub_", "mul_", "div_", "copy_", "addcmul_", "addcdiv_", "lerp_"])
+@autotest(n=2, missing="count")
+def test_input_is_written_with_itself(name):
+    """What is read of it is what it was."""
+    x, y = (tensor(3, 3, low=0.5, high=2, requires_grad=False) for _ in range(2))
+    getattr(x, name)(*_GIVEN.get(name, lambda y, z: (y,))(x, y))
     return x
 
 

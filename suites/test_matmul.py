@@ -338,7 +338,11 @@ def test_triangles(name):
     whole = pytorch.tensor(_HERMITIAN)
     if name == "cholesky_inverse":  # which is given a factor, no whole matrix
         whole = pytorch.linalg.cholesky(whole, upper=other)
-    x = dual_tensor((whole if dtype.is_complex else whole.real).to(dtype).requires_grad_())
+    unread = pytorch.full((3, 3), 9.0).tril(-1)  # which a kernel may take for the other one's, by columns and rows
+    whole += unread if other else unread.t()
+    by_columns = each(False, True).value()
+    whole = (whole if dtype.is_complex else whole.real).to(dtype)
+    x = dual_tensor((whole.t().contiguous().t() if by_columns else whole).requires_grad_())
     return member(f"torch.{name}")(x, **(_TRIANGLES[name] if other else {}))
 
 

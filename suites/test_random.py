@@ -57,6 +57,7 @@ ROWS = (
     *ops("rand_like randn_like", lambda: args(batch(2).detach()), "torch"),
     Op("bernoulli", lambda: args(probabilities()), "torch Tensor"),
     Op("multinomial", lambda: args(weights(), 2), "torch Tensor"),
+    Op("multinomial", lambda: args(tensor(5, low=0.1, high=1, requires_grad=False), 1), "torch", variant="one"),
     Op("multinomial", lambda: args(weights(), 9, True), "torch", variant="replacement"),
     Op("poisson", lambda: args(weights()), "torch"),
     Layer("Dropout", dropout_layer(2)),

@@ -157,6 +157,14 @@ def test_eager(call):
     return call()
 
 
+@autotest(n=1, check_graph=False, coverage="none", missing="count")
+def test_long_runs():
+    """A run goes on where a kernel takes the next elements."""
+    lengths = pytorch.tensor([700, 1, 2600, 3, 1300])
+    x = dual_tensor(pytorch.tensor([1.0, 2.0, 1.0, 3.0, 2.0]).repeat_interleave(lengths))
+    return torch.unique_consecutive(x, return_inverse=True, return_counts=True)
+
+
 @autotest(n=10)
 def test_gather_what_argsort_found():
     x = tensor(size(), size())

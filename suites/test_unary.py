@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import torch as pytorch
+from forms import member
 from rows import Op, args, main_forms, ops, other_forms, pick, rank, real, shape, sizes, tensor, values
 
-from autotest import autotest, oneof, torch
+from autotest import autotest, dual_tensor, each, oneof, torch
 
 
 def clamped():
@@ -75,6 +77,28 @@ def test_near_zero(call):
 @autotest(n=10, coverage="none")
 def test_form(call):
     return call()
+
+
+@pytest.mark.parametrize("name", ["ceil", "floor", "frac", "round", "trunc"])
+@autotest(n=1, rtol=0.0, atol=0.0, coverage="none", missing="count", unsupported="count")
+def test_where_numbers_are_whole(name):
+    """Of halves and whole numbers so great that there are no others is none a rounding error's."""
+    dtype = each(pytorch.float16, pytorch.bfloat16, pytorch.float32, pytorch.float64).value()
+    steps = pytorch.arange(9, dtype=pytorch.float64)
+    least = 1 / pytorch.finfo(dtype).eps
+    numbers = pytorch.cat([(least - steps) / 2, least + steps])
+    return member(f"torch.{name}")(dual_tensor(pytorch.cat([numbers, -numbers]).to(dtype)))
+
+
+@pytest.mark.parametrize("name", ["abs", "sgn"])
+@autotest(n=1, rtol=1e-5, atol=0.0, coverage="none", missing="count", unsupported="count")
+def test_far_complex_numbers(name):
+    """The square of a part leaves the range, and the result does not."""
+    dtype = each(pytorch.complex64, pytorch.complex128).value()
+    ends = pytorch.finfo(dtype)
+    parts = pytorch.tensor([ends.max**0.5 * 4, 1.0, ends.smallest_normal**0.5 / 4], dtype=dtype.to_real())
+    x = pytorch.complex(*(grid.contiguous() for grid in pytorch.meshgrid(parts, -2 * parts, indexing="ij")))
+    return member(f"torch.{name}")(dual_tensor(x))
 
 
 @pytest.mark.parametrize("name", ["clamp", "clip"])

@@ -25,6 +25,8 @@ def inferred(adapter: Adapter, program: Program) -> Mapping[int, Inferred]:
     reason = obstacle(program)
     if reason is None and any(call.kind == "custom" for call in program.calls):
         reason = "the body calls a function of the test's own"
+    if reason is None and any("autocast" in call.op for call in program.calls):
+        reason = "autocast is a device's, and none of meta's"
     if reason is not None:
         raise NotInferred(reason)
     forward = dataclasses.replace(program, cotangents={}, second_cotangents={})

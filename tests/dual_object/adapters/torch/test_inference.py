@@ -61,13 +61,19 @@ def test_what_was_read_stands_as_it_was(reference: Adapter, recorded: Recorded) 
     assert [*reference.infer(recorded(body).program).values()][-1] == Inferred("float32", (3,), None)
 
 
+def _cast() -> Any:
+    with torch.autocast("cpu"):
+        return torch.matmul(tensor(2, 2), tensor(2, 2))
+
+
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
+        (_cast, "autocast is a device's, and none of meta's"),
         (lambda: torch.nonzero(tensor(2)), "torch.nonzero() raises unimplemented"),
         (lambda: tensor(2).shape, "no call computes a tensor"),
     ],
-    ids=["depends on values", "reads alone"],
+    ids=["autocast", "depends on values", "reads alone"],
 )
 def test_refusals_give_their_reason(reference: Adapter, recorded: Recorded, body: Any, reason: str) -> None:
     """What meta has no kernel for, and what makes no tensor, is no answer."""
