@@ -82,7 +82,7 @@ def test_form(call):
 @pytest.mark.parametrize("name", ["ceil", "floor", "frac", "round", "trunc"])
 @autotest(n=1, rtol=0.0, atol=0.0, coverage="none", missing="count", unsupported="count")
 def test_where_numbers_are_whole(name):
-    """Of halves and whole numbers so great that there are no others is none a rounding error's."""
+    """Halves, and numbers so great that all are whole: who adds a half and rounds down is off by one there."""
     dtype = each(pytorch.float16, pytorch.bfloat16, pytorch.float32, pytorch.float64).value()
     steps = pytorch.arange(9, dtype=pytorch.float64)
     least = 1 / pytorch.finfo(dtype).eps

@@ -22,14 +22,12 @@ def run_options(config: pytest.Config, worker: dict[str, Any] | None) -> RunOpti
     """The run's options; in an xdist worker, folder and seed are the controller's. Raises UsageError."""
     rows = [option for option in OPTIONS.values() if option.pytest is not None]
     asked = {option.field or option.name: option.read(config.getoption(option.typed_for_pytest)) for option in rows}
-    for target in asked["target"].split(",") if worker is None else ():
-        launch(target, asked["target_python"])  # is its interpreter there?
-    if asked["override"]:
-        launch(asked["target"], asked["target_python"], overrides=asked["override"])  # is it one that takes any?
-        if asked["isolate"] == "never":
-            raise UsageError(
-                "isolate='never', but should be left out: kernels run in a process of their own [--override, --isolate]"
-            )
+    if worker is None:  # is its interpreter there, and does it take overrides?
+        launch(asked["target"], asked["target_python"], overrides=asked["override"])
+    if asked["override"] and asked["isolate"] == "never":
+        raise UsageError(
+            "isolate='never', but should be left out: kernels run in a process of their own [--override, --isolate]"
+        )
     if asked["strict"] and not asked["drop_in"]:
         raise UsageError("strict=True, but should come with drop_in, whose files it is about [--strict, --drop-in]")
     asked["report"] = Path(config.invocation_params.dir) / asked["report"]

@@ -83,7 +83,9 @@ class Uncalled:
 
 
 def is_outside(raised: pytest.ExceptionInfo[BaseException] | None) -> bool:
-    """Whether a test that is not decorated has failed for what only one that is can do."""
+    """Whether a test that is not decorated has failed for what only one that is can do: to import that class, of which
+    there are two, would take NumPy.
+    """
     return raised is not None and type(raised.value).__name__ == "OutsideCaseError"
 
 

@@ -14,10 +14,9 @@ from dual_object.record.own_module import OwnModule
 class _Numbered(OwnModule):
     """Modules by their number."""
 
-    def __init__(self, modules: Iterable[Any]) -> None:
+    def __init__(self, modules: Iterable[Any] = ()) -> None:
         super().__init__()
-        for module in modules:
-            self.append(module)
+        self.extend(modules)
 
     def append(self, module: Any) -> _Numbered:
         """Add one at the end."""
@@ -39,12 +38,7 @@ class _Numbered(OwnModule):
     def __getitem__(self, index: int | slice) -> Any:
         """One of them, or a container of some."""
         chosen = list(self.children())[index]
-        return type(self).of(chosen) if isinstance(index, slice) else chosen
-
-    @classmethod
-    def of(cls, modules: Iterable[Any]) -> OwnModule:
-        """A container of these."""
-        return cls(modules)
+        return type(self)().extend(chosen) if isinstance(index, slice) else chosen
 
 
 class ModuleList(_Numbered):
@@ -59,11 +53,6 @@ class Sequential(_Numbered):
         super().__init__(() if named else modules)
         for name, module in named.items():
             self.add_module(name, module)
-
-    @classmethod
-    def of(cls, modules: Iterable[Any]) -> OwnModule:
-        """A container of these."""
-        return cls(*modules)
 
     def forward(self, x: Any) -> Any:
         """What the last one gives."""

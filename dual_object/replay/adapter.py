@@ -64,7 +64,7 @@ DTYPES = (
 #:     - `modules`: neural network modules; `second`: second derivatives; `random`: random numbers that can be drawn;
 #:     - `exceptions`: classes of exceptions that say what went wrong.
 Aspect = Literal["layout", "sharing", "standing", "inputs", "modules", "second", "random", "exceptions"]
-#: What a body may do to a raw tensor or module that no value tells, or none that was read.
+#: What may be done to a raw tensor or module: its values are written, or another flag or gradient is set.
 Trait = Literal["values", "requires_grad", "grad", "training"]
 
 

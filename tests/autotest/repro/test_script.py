@@ -842,18 +842,24 @@ def test_script_of_a_class(tmp_path: Path, factor: int, status: int) -> None:
     assert done.stdout.startswith("mine:Targets.Adapter torch, torch ")
 
 
-@pytest.mark.parametrize("graph", [False, True])
-def test_script_of_an_own_op(tmp_path: Path, graph: bool) -> None:
-    """Each side calls its own function, also where the target is PyTorch, and in the target's graph the target's."""
-    (tmp_path / "own.py").write_text("def one(x):\n    return x * 2\n\n\ndef other(x):\n    return x * 3\n")
+def own_op() -> Program:
+    """Of a function for each side."""
     program = one_call()
     program.calls = [Call("custom", "scaled", (Ref(0),), {}, out=Ref(1), custom=("own:one", "own:other"))]
-    told = {**row("value", "graph_forward" if graph else "eager_forward"), **({} if graph else {"target": "torch"})}
-    made = script(told, program, Rules(), OUTPUT, ENVIRONMENT)
+    return program
+
+
+def test_graph_of_an_own_op() -> None:
+    """The target's graph calls the target's function."""
+    made = script(row("value", "graph_forward"), own_op(), Rules(), OUTPUT, ENVIRONMENT)
+    assert "\n            scaled = scaled_of_target\n            out = program(torch, scaled, x)\n" in made.text
+
+
+def test_script_of_an_own_op(tmp_path: Path) -> None:
+    """Each side calls its own function, also where the target is PyTorch."""
+    (tmp_path / "own.py").write_text("def one(x):\n    return x * 2\n\n\ndef other(x):\n    return x * 3\n")
+    made = script({**row("value"), "target": "torch"}, own_op(), Rules(), OUTPUT, ENVIRONMENT)
     (tmp_path / "repro.py").write_text(made.text)
-    if graph:
-        assert "\n            scaled = scaled_of_target\n            out = program(torch, scaled, x)\n" in made.text
-        return
     done = run_python(tmp_path / "repro.py")
     assert done.returncode == 1, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1].startswith("STANDS: t0 differs in 3 of 3 elements: ")

@@ -74,7 +74,8 @@ def test_modes_and_members_reach_the_modules_that_it_holds(recorded):
             "more.1.bias",
         ]
         assert len(list(net.parameters())) == 9
-        kinds = [Net, Block, *[torch.nn.Linear, torch.nn.ModuleList, *[torch.nn.Linear] * 2], torch.nn.BatchNorm1d]
+        linear, listed, norm = torch.nn.Linear, torch.nn.ModuleList, torch.nn.BatchNorm1d
+        kinds = [Net, Block, linear, listed, linear, linear, norm]
         assert all(isinstance(module, kind) for module, kind in zip(net.modules(), kinds, strict=True))
         assert net.eval() is net
         assert (net.training, net.block.training, net.norm.training) == (False, False, False)
